@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# The targets of the repository; each calls the scripts of harness/ that do the work.
+
+export KSRC SETUP J
+
+.NOTPARALLEL:
+.PHONY: help demo check shell tree base kernel test-kernel stock stock-test bench series clean
+
+help:
+	@echo 'make demo         build, boot, and watch function tracing go on and off'
+	@echo 'make check        every suite; ends with "N passed, N failed"'
+	@echo 'make shell        a guest with a prompt on tracefs'
+	@echo 'make tree         compose base and ours into build/tree'
+	@echo 'make base         unpack the pristine base into build/base'
+	@echo 'make kernel       build ours into build/ours (bench configuration)'
+	@echo 'make test-kernel  build ours into build/ours-test (the fuller test configuration)'
+	@echo 'make stock        build the pristine base into build/stock (bench configuration)'
+	@echo 'make stock-test   build the pristine base into build/stock-test'
+	@echo 'make bench        stock and ours side by side, as one table'
+	@echo 'make series       git am-able patches in build/series (CHECK=1: build after each)'
+	@echo 'make clean        remove build/'
+	@echo
+	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
+	@echo 'SETUP=no   install nothing: name what is lacking and stop'
+	@echo 'J=N        compile N files at a time (default: one a CPU)'
+
+base:
+	@harness/setup base
+	@harness/base
+
+tree: base
+	@harness/tree
+
+kernel: tree
+	@harness/setup build
+	@harness/kernel ours
+
+test-kernel: tree
+	@harness/setup build
+	@harness/kernel ours-test
+
+stock: base
+	@harness/setup build
+	@harness/kernel stock
+
+stock-test: base
+	@harness/setup build
+	@harness/kernel stock-test
+
+demo: kernel
+	@harness/setup guest
+	@harness/image
+	@harness/demo
+
+shell: kernel
+	@harness/setup guest
+	@harness/image
+	@harness/guest --shell
+
+bench: kernel stock
+	@harness/setup guest
+	@harness/bench
+
+series: base
+	@harness/setup build
+	@harness/series $(if $(filter-out 0 no,$(CHECK)),--check)
+
+check: tree
+	@harness/setup build guest host-test
+	@harness/check
+
+clean:
+	rm -rf build

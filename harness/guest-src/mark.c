@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mark: does one thing to a file between two marks that the host's plugin counts by.
+ * A mark is a call of getpgid(), which nothing else in the guest makes. What lies in
+ * the window is the system calls of that one thing only: no fork, no shell.
+ *
+ *	mark write FILE TEXT     open (truncating), write, close
+ *	mark append FILE TEXT    the same, without truncating
+ *	mark read FILE           open, read to the end, close
+ *	mark loop COUNT          COUNT one-byte reads of /dev/zero, one pread each
+ *	mark here                a single mark
+ *
+ * Prints "NAME ns=GUEST_TIME result=BYTES"; exit 1 and the error's text
+ * where a call failed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void mark(void)
+{
+	getpgid(0);
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static long put(const char *file, const char *text, int flags)
+{
+	size_t len = strlen(text);
+	ssize_t n = 0;
+	int fd = open(file, O_WRONLY | flags);
+
+	if (fd < 0)
+		return -1;
+	if (len)
+		n = write(fd, text, len);
+	if (close(fd) || n != (ssize_t)len)
+		return -1;
+	return n;
+}
+
+static char buf[1 << 16];
+
+static long get(const char *file)
+{
+	long total = 0;
+	ssize_t n;
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0)
+		return -1;
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		total += n;
+	close(fd);
+	return n < 0 ? -1 : total;
+}
+
+/* /dev/zero is opened and touched before the window, so that only the reads are in it. */
+static int zero = -1;
+
+static long loop(long count)
+{
+	char c;
+
+	for (long i = 0; i < count; i++)
+		if (read(zero, &c, 1) != 1)
+			return -1;
+	return count;
+}
+
+static int usage(void)
+{
+	fputs("usage: mark write|append FILE TEXT | read FILE | loop COUNT | here\n", stderr);
+	return 2;
+}
+
+static long act(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "write"))
+		return put(argv[2], argv[3], O_TRUNC);
+	if (argc == 4 && !strcmp(argv[1], "append"))
+		return put(argv[2], argv[3], 0);
+	if (argc == 3 && !strcmp(argv[1], "read"))
+		return get(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "loop"))
+		return loop(atol(argv[2]));
+	errno = EINVAL;
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	long long start, end;
+	long result;
+	int err;
+
+	if (argc == 2 && !strcmp(argv[1], "here")) {
+		mark();
+		return 0;
+	}
+	if (argc < 3)
+		return usage();
+	zero = open("/dev/zero", O_RDONLY);
+	memset(buf, 1, sizeof(buf));
+	loop(10);
+	now();
+	mark();
+	start = now();
+	result = act(argc, argv);
+	err = errno;
+	end = now();
+	mark();
+	if (result < 0) {
+		printf("%s %s: %s\n", argv[1], argv[2], strerror(err));
+		return 1;
+	}
+	printf("%s ns=%lld result=%ld\n", argv[1], end - start, result);
+	return 0;
+}

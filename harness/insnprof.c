@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * insnprof: a QEMU plugin that counts the guest's instructions, by translated block,
+ * inside windows; and how often chosen functions are entered.
+ *
+ *	mark=0xADDR          executions of ADDR open and close windows by turns. It is
+ *	                     the entry of a system call that nobody else makes.
+ *	begin=0xADDR         opens a window, and
+ *	end=0xADDR           closes it: for what has no mark, as a stretch of boot.
+ *	count=NAME:0xADDR    entries of ADDR, per window, under NAME. May be repeated.
+ *	out=FILE             where the figures go.
+ *
+ * Per window, one line "W WINDOW ORIGIN KERNEL USER" (ORIGIN mark or range,
+ * instructions executed above and below the canonical hole), "C WINDOW NAME ENTRIES"
+ * for each counter, and "B WINDOW ADDRESS INSTRUCTIONS EXECUTIONS" for each block,
+ * which insn-by-function reads.
+ *
+ * An address named above must be a function's entry, which always begins a block.
+ * The part of the plugin interface that is used is declared here: it has been the same
+ * since it exists, and not every distribution ships the header. INSNPROF_API is the
+ * interface's number, 1 for QEMU 8 and 2 from QEMU 9.0 on.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef INSNPROF_API
+#define INSNPROF_API 2
+#endif
+#define EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_info;
+enum { NO_REGISTERS };
+
+typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*exec_fn)(unsigned int cpu, void *data);
+typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
+					  void *data);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+
+EXPORT int qemu_plugin_version = INSNPROF_API;
+
+enum role { ROLE_PLAIN, ROLE_MARK, ROLE_BEGIN, ROLE_END };
+
+struct counter {
+	char name[48];
+	uint64_t addr;
+	atomic_ullong entries;
+};
+
+struct block {
+	struct block *next;
+	struct counter *counter;
+	uint64_t addr;
+	uint32_t insns;
+	enum role role;
+	atomic_ullong executions;
+};
+
+enum { BUCKETS = 1 << 16, COUNTERS = 32 };
+
+static struct block *_Atomic blocks[BUCKETS];
+static struct counter counters[COUNTERS];
+static int counter_count;
+static uint64_t role_addr[4];
+static atomic_uint window, window_open;
+static FILE *out;
+
+static int is_kernel(uint64_t addr)
+{
+	return addr >> 63;
+}
+
+static void counters_clear(void)
+{
+	for (int i = 0; i < counter_count; i++)
+		atomic_store(&counters[i].entries, 0);
+}
+
+static void window_begin(void)
+{
+	counters_clear();
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct block *b = blocks[i]; b; b = b->next)
+			atomic_store(&b->executions, 0);
+	atomic_fetch_add(&window, 1);
+	atomic_store(&window_open, 1);
+}
+
+static void blocks_write(unsigned int w, unsigned long long sum[2])
+{
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct block *b = blocks[i]; b; b = b->next) {
+			unsigned long long n = atomic_exchange(&b->executions, 0);
+
+			if (!n)
+				continue;
+			sum[is_kernel(b->addr)] += n * b->insns;
+			fprintf(out, "B %u %" PRIx64 " %u %llu\n", w, b->addr, b->insns, n);
+		}
+}
+
+static void window_end(const char *origin)
+{
+	unsigned int w = atomic_load(&window);
+	unsigned long long sum[2] = { 0, 0 };
+
+	if (!atomic_exchange(&window_open, 0))
+		return;
+	blocks_write(w, sum);
+	for (int i = 0; i < counter_count; i++)
+		fprintf(out, "C %u %s %llu\n", w, counters[i].name,
+			(unsigned long long)atomic_load(&counters[i].entries));
+	fprintf(out, "W %u %s %llu %llu\n", w, origin, sum[1], sum[0]);
+	fflush(out);
+}
+
+static void block_role(const struct block *b)
+{
+	if (b->role == ROLE_BEGIN)
+		window_begin();
+	else if (b->role == ROLE_END)
+		window_end("range");
+	else if (atomic_load(&window_open))
+		window_end("mark");
+	else
+		window_begin();
+}
+
+static void block_executed(unsigned int cpu, void *data)
+{
+	struct block *b = data;
+
+	(void)cpu;
+	if (b->role != ROLE_PLAIN)
+		block_role(b);
+	if (!atomic_load_explicit(&window_open, memory_order_relaxed))
+		return;
+	atomic_fetch_add_explicit(&b->executions, 1, memory_order_relaxed);
+	if (b->counter)
+		atomic_fetch_add_explicit(&b->counter->entries, 1, memory_order_relaxed);
+}
+
+static enum role role_of(uint64_t addr)
+{
+	for (enum role r = ROLE_MARK; r <= ROLE_END; r++)
+		if (role_addr[r] && role_addr[r] == addr)
+			return r;
+	return ROLE_PLAIN;
+}
+
+static struct counter *counter_of(uint64_t addr)
+{
+	for (int i = 0; i < counter_count; i++)
+		if (counters[i].addr == addr)
+			return &counters[i];
+	return NULL;
+}
+
+/* QEMU translates under a lock of its own; readers only follow the list. */
+static struct block *block_get(uint64_t addr, uint32_t insns)
+{
+	unsigned int bucket = (addr * 0x9e3779b97f4a7c15ull) >> 48;
+	struct block *b;
+
+	for (b = blocks[bucket]; b; b = b->next)
+		if (b->addr == addr && b->insns == insns)
+			return b;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		abort();
+	b->addr = addr;
+	b->insns = insns;
+	b->role = role_of(addr);
+	b->counter = counter_of(addr);
+	b->next = blocks[bucket];
+	blocks[bucket] = b;
+	return b;
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	struct block *b = block_get(qemu_plugin_tb_vaddr(tb), qemu_plugin_tb_n_insns(tb));
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS, b);
+}
+
+static void finished(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	fclose(out);
+}
+
+static int counter_add(const char *text)
+{
+	struct counter *c = &counters[counter_count];
+
+	if (counter_count == COUNTERS || sscanf(text, "%47[^:]:%" SCNx64, c->name, &c->addr) != 2)
+		return -1;
+	counter_count++;
+	return 0;
+}
+
+static int option(const char *arg)
+{
+	const char *value = strchr(arg, '=');
+	static const char *const role_name[] = {
+		[ROLE_MARK] = "mark", [ROLE_BEGIN] = "begin", [ROLE_END] = "end",
+	};
+
+	if (!value)
+		return -1;
+	value++;
+	if (!strncmp(arg, "count=", 6))
+		return counter_add(value);
+	if (!strncmp(arg, "out=", 4)) {
+		out = fopen(value, "w");
+		return out ? 0 : -1;
+	}
+	for (enum role r = ROLE_MARK; r <= ROLE_END; r++)
+		if (!strncmp(arg, role_name[r], value - arg - 1)) {
+			role_addr[r] = strtoull(value, NULL, 16);
+			return 0;
+		}
+	return -1;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
+			       int argc, char **argv)
+{
+	(void)info;
+	for (int i = 0; i < argc; i++)
+		if (option(argv[i])) {
+			fprintf(stderr, "insnprof: argument '%s' is not understood\n", argv[i]);
+			return -1;
+		}
+	if (!out) {
+		fprintf(stderr, "insnprof: needs out=FILE\n");
+		return -1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	return 0;
+}

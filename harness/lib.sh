@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+# Shared by the harness's scripts, which source it: places, messages, logged commands with a progress
+# line, and which files of the repository and of patches/ make up the tree.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$top/build
+logs=$build/logs
+jobs=${J:-$(nproc)}
+patches=$top/patches
+
+# The makes started from here are others' makes: they are not to inherit our command line.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+say() { printf '%s\n' "$*"; }
+warn() { printf 'warning: %s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# lock NAME: one of us at a time; held until the script ends.
+lock() {
+	mkdir -p "$build"
+	exec 9>"$build/.$1.lock"
+	if ! flock -n 9; then
+		say "$1: waiting for another run to finish"
+		flock 9
+	fi
+}
+
+# progress TEXT: on a terminal the line is rewritten; elsewhere one line in ten seconds is enough.
+progress_said=-10
+progress() {
+	if [ -t 1 ]; then
+		printf '\r\033[K%.*s' "$((${COLUMNS:-80} - 1))" "$1"
+	elif [ $((SECONDS - progress_said)) -ge 10 ]; then
+		printf '%s\n' "$1"
+		progress_said=$SECONDS
+	fi
+}
+progress_end() { [ ! -t 1 ] || printf '\r\033[K'; }
+
+# logged LOG WORD COMMAND...: runs COMMAND with its output appended to LOG, and shows how many lines it has
+# written, called WORD, and the last of them. Returns COMMAND's status.
+logged() {
+	local log=$1 word=$2 first pid status=0
+	shift 2
+	touch "$log"
+	first=$(wc -l <"$log")
+	# A process group of its own, so that all of it ends with us. Descriptor 9 is the lock: what the
+	# command leaves running must not hold it.
+	set -m
+	"$@" >>"$log" 2>&1 </dev/null 9>&- &
+	pid=$!
+	set +m
+	trap 'kill -- -"$pid" 2>/dev/null; wait "$pid"; progress_end; exit 130' INT TERM
+	local turn=0
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1
+		turn=$((turn + 1))
+		[ $((turn % 20)) -ne 0 ] ||
+			progress "  $(($(wc -l <"$log") - first)) $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
+	done
+	wait "$pid" || status=$?
+	trap - INT TERM
+	progress_end
+	return "$status"
+}
+
+# log_errors LOG: the lines of a build's log that say what went wrong, or its last ones.
+log_errors() {
+	grep -nE '(error|undefined reference|No rule to make|cannot find|multiple definition)' "$1" |
+		grep -v 'Error [0-9]' | tail -n 15 >&2 || tail -n 15 "$1" >&2
+}
+
+tree_version() {
+	awk '$1 == "VERSION" { v = $3 } $1 == "PATCHLEVEL" { p = $3 }
+	     $1 == "SUBLEVEL" { print v "." p "." $3; exit }' "$1/Makefile" 2>/dev/null || true
+}
+
+# Where the Debian package linux-source-6.12 puts the base.
+tarball=/usr/src/linux-source-6.12.tar.xz
+
+# The base's origin and version, one line each; both are written when build/base is complete.
+base_info=$build/base.info
+base_version() { sed -n 's/^version=//p' "$base_info"; }
+
+# The repository's files that are laid over the base, one path a line.
+overlay_files() {
+	local d dirs=()
+	for d in "$top"/*/; do
+		d=$(basename "$d")
+		[ "$d" = build ] || [ ! -d "$build/base/$d" ] || dirs+=("$d")
+	done
+	[ ${#dirs[@]} -gt 0 ] || return 0
+	(
+		cd "$top" || exit
+		if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+			git ls-files -co --exclude-standard -- "${dirs[@]}"
+		else
+			find "${dirs[@]}" -type f
+		fi | grep -vE '(\.o|\.orig|\.rej|\.swp|~)$|(^|/)(\.checkpatch-|__pycache__/)' | sort -u | while read -r f; do
+			[ ! -f "$f" ] || printf '%s\n' "$f"
+		done
+	)
+}
+
+# The patches, in the order in which they are applied, one name a line.
+series_patches() {
+	[ ! -f "$patches/series" ] || sed 's/#.*//' "$patches/series" | awk 'NF { print $1 }'
+}
+
+# patch_files NAME: the files that a patch touches, one path a line.
+patch_files() {
+	sed -n 's/^\(---\|+++\) [^/\t ]*\/\([^\t ]*\).*/\2/p' "$patches/$1" | grep -v '^null$' | sort -u
+}
+
+# apply_patch NAME DIR: without fuzz, so that a patch never lands where nobody looked.
+apply_patch() {
+	local out
+	out=$(patch -d "$2" -p1 --fuzz=0 --force --no-backup-if-mismatch -r - <"$patches/$1" 2>&1) && return
+	printf '%s\n' "$out" >&2
+	die "patches/$1 does not apply to the base ($(base_version)): refresh it against build/base, or give a KSRC= it was made for"
+}
+
+# copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only what differs, so that
+# kbuild rebuilds only what changed; a path that SRC lacks is removed. Counts in $changed.
+changed=0
+copy_changed() {
+	local src=$1 dst=$2 f
+	shift 2
+	for f; do
+		if [ ! -e "$src/$f" ]; then
+			[ ! -e "$dst/$f" ] || { rm -f "$dst/$f"; changed=$((changed + 1)); }
+		elif ! cmp -s "$src/$f" "$dst/$f" || ! same_mode "$src/$f" "$dst/$f"; then
+			mkdir -p "$dst/$(dirname "$f")"
+			rm -f "$dst/$f"
+			cp "$src/$f" "$dst/$f"
+			changed=$((changed + 1))
+		fi
+	done
+}
+same_mode() { { [ -x "$1" ] && [ -x "$2" ]; } || { [ ! -x "$1" ] && [ ! -x "$2" ]; }; }

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a job in a guest of one of the kernels under build/, and says how it ended.
+
+The job is a shell script, put as /job/run beside whatever files go with it, and
+appended to the cached user space as a second archive. Two serial lines leave the
+guest: the kernel's console and the job's output, so that neither cuts the other's
+lines; a debug port carries files back (/out in the guest, --out here).
+
+One CPU model for all runs, "max": what TCG can emulate of today's processors, or what
+the host has under KVM. Mitigations, SMAP and the rest follow from it on stock and ours
+alike. TCG has no IBT, but a kernel built for it keeps its sites behind ENDBR all the
+same. TSC is declared reliable: an emulated one is, and the watchdog's doubts would
+move the trace clock in the middle of a measurement. MWAIT is taken away because TCG
+spins where it should sleep: an idle CPU would burn a host's CPU, and be counted.
+"""
+import fcntl
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(HERE)
+GUEST = os.path.join(TOP, "build/guest")
+sys.path.insert(0, HERE)
+import newc  # noqa: E402
+
+CPU = "max,monitor=off"
+# 0x402, the other customary port, is where the firmware talks.
+DEBUG_PORT = 0xe9
+
+# The kernels under build/, and what makes them.
+MAKE_TARGETS = {"ours": "kernel", "stock": "stock", "ours-test": "test-kernel", "stock-test": "stock-test"}
+
+# How a run ended, by exit status, where it is not the job's own.
+PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT, TROUBLE = 120, 121, 122, 123, 124, 125
+
+# What the console may show, worst first; each with the seconds that the guest is
+# then given to end by itself.
+SYMPTOMS = [
+    (PANIC, "panic", re.compile(r"Kernel panic"), 5),
+    (OOPS, "oops", re.compile(r"Oops[: ]|BUG: |kernel BUG at|general protection fault|"
+                              r"Unable to handle|unable to handle|double fault"), 30),
+    (WARNING, "warning", re.compile(r"WARNING: |INFO: rcu.*stall|rcu: INFO:.*stall|"
+                                    r"INFO: task .* blocked|suspicious RCU"), None),
+]
+EXIT = re.compile(r"^GUEST-EXIT (\d+)\s*$")
+
+
+class Failure(Exception):
+    """Something that hinders a run; the text says what to do about it."""
+
+
+class Result:
+    """What came of a run: status, the job's output lines, the console's lines."""
+
+    def __init__(self):
+        self.status, self.verdict = None, ""
+        self.output, self.console, self.both = [], [], []
+        self.seconds = 0.0
+
+    @property
+    def ok(self):
+        return self.status == 0
+
+
+def kernel_image(kernel):
+    """The bzImage of build/KERNEL, or of a build directory or image given by path."""
+    for path in (os.path.join(TOP, "build", kernel), kernel):
+        if os.path.isfile(path):
+            return os.path.realpath(path)
+        image = os.path.join(path, "arch/x86/boot/bzImage")
+        if os.path.isfile(image):
+            return os.path.realpath(image)
+    target = MAKE_TARGETS.get(kernel)
+    raise Failure(f"kernel '{kernel}' is not built: run make {target} first" if target else
+                  f"there is no kernel '{kernel}': choose {', '.join(MAKE_TARGETS)} or a build directory")
+
+
+def build_directory(kernel):
+    image = kernel_image(kernel)
+    return image.removesuffix("/arch/x86/boot/bzImage")
+
+
+def modules_directory(kernel):
+    """lib/modules of the kernel as installed by its build, or None."""
+    path = os.path.join(build_directory(kernel), "modules/lib/modules")
+    return path if os.path.isdir(path) else None
+
+
+def symbol_addresses(kernel):
+    """{function: address} of the kernel's own functions, without KASLR."""
+    addresses = {}
+    path = os.path.join(build_directory(kernel), "System.map")
+    try:
+        with open(path) as f:
+            for line in f:
+                addr, kind, name = line.split()[:3]
+                if kind in "tTwW":
+                    addresses.setdefault(name, int(addr, 16))
+    except FileNotFoundError:
+        raise Failure(f"{path} is missing: build the kernel again")
+    return addresses
+
+
+def qemu_version():
+    try:
+        text = subprocess.run(["qemu-system-x86_64", "--version"], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        raise Failure("qemu-system-x86_64 is missing: install qemu-system-x86")
+    return tuple(int(n) for n in re.search(r"version (\d+)\.(\d+)", text).groups())
+
+
+def plugin_library():
+    """build/guest/insnprof.so, compiled for the QEMU that is here."""
+    src, lib = os.path.join(HERE, "insnprof.c"), os.path.join(GUEST, "insnprof.so")
+    version = qemu_version()
+    stamp = f"{lib}.qemu"
+    fresh = (os.path.exists(lib) and os.path.getmtime(lib) > os.path.getmtime(src)
+             and os.path.exists(stamp) and open(stamp).read() == str(version))
+    if not fresh:
+        os.makedirs(GUEST, exist_ok=True)
+        got = subprocess.run([os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-shared", "-fPIC",
+                              f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib, src])
+        if got.returncode:
+            raise Failure("insnprof.c does not compile: install gcc and libc6-dev")
+        with open(stamp, "w") as f:
+            f.write(str(version))
+    return lib
+
+
+def base_image():
+    """The cached user space, made first where it is missing or out of date."""
+    os.makedirs(GUEST, exist_ok=True)
+    with open(os.path.join(GUEST, "image.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        got = subprocess.run([os.path.join(HERE, "image")], stdout=sys.stderr)
+    if got.returncode:
+        raise Failure("the guest's user space could not be made: see above")
+    return os.path.join(GUEST, "initramfs.cpio")
+
+
+def modules_keep(path):
+    return not path.endswith(("/build", "/source")) and os.path.exists(path)
+
+
+def job_archive(out, script, trees, modules):
+    """Appends the job to the user space: its script, its files, the kernel's modules."""
+    a = newc.Archive(out)
+    a.data("/job/run", script, 0o755)
+    for name, path in trees:
+        if os.path.isdir(path):
+            a.tree(name, path)
+        else:
+            a.file(name, path)
+    if modules:
+        a.tree("/lib/modules", modules, modules_keep)
+    a.close()
+
+
+def kvm_works(kernel):
+    """Whether a guest of this kernel boots under KVM; tried once per boot of the host.
+
+    That /dev/kvm is there proves nothing: nested and confined hosts have it too."""
+    cache = os.path.join(GUEST, "kvm")
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        key = f.read().strip()
+    if os.path.exists(cache):
+        with open(cache) as f:
+            words = f.read().split()
+        if words[1:] == [key]:
+            return words[0] == "yes"
+    answer = "no"
+    if os.access("/dev/kvm", os.R_OK | os.W_OK):
+        answer = "yes" if kvm_trial(kernel) else "no"
+    os.makedirs(GUEST, exist_ok=True)
+    with open(cache, "w") as f:
+        f.write(f"{answer} {key}\n")
+    return answer == "yes"
+
+
+def kvm_trial(kernel):
+    try:
+        return run(kernel, b"#!/bin/sh\nexit 0\n", accel="kvm", timeout=15, echo=False).ok
+    except Failure:
+        return False
+
+
+def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd):
+    """The whole command line; the job's line is standard output, the console's a pipe."""
+    cmd = ["qemu-system-x86_64", "-machine", "q35", "-cpu", CPU, "-m", mem,
+           "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
+           "-kernel", image, "-initrd", initrd]
+    if accel == "icount":
+        cmd += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
+                "-rtc", "base=2025-01-01,clock=vm"]
+    elif accel == "kvm":
+        cmd += ["-accel", "kvm"]
+    else:
+        cmd += ["-accel", "tcg,thread=multi"]
+    words = ["console=ttyS0,115200", "panic=-1", "tsc=reliable"]
+    if shell:
+        cmd += ["-serial", "mon:stdio"]
+        words += ["guest.shell", "quiet"]
+    else:
+        cmd += ["-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
+                "-chardev", "stdio,id=job,signal=off", "-serial", "chardev:job"]
+        words += ["guest.tty=ttyS1"]
+    if out:
+        cmd += ["-chardev", f"file,id=out,path={out}",
+                "-device", f"isa-debugcon,iobase={DEBUG_PORT:#x},chardev=out"]
+        words += ["guest.out"]
+    if plugin:
+        cmd += ["-plugin", f"{plugin_library()},{plugin}"]
+        words += ["nokaslr"]
+    return cmd + ["-append", " ".join(words + ([append] if append else []))]
+
+
+class Watch:
+    """Reads both lines of a running guest until it ends, or must be ended."""
+
+    def __init__(self, process, console, timeout, echo, log, allow):
+        self.process, self.result = process, Result()
+        self.started = time.monotonic()
+        self.deadline = self.started + timeout
+        self.echo, self.log, self.allow = echo, log, allow
+        self.symptom = None
+        self.exit_status = None
+        self.timed_out = False
+        self.streams = {process.stdout.fileno(): (self.job_line, bytearray()),
+                        console: (self.console_line, bytearray())}
+
+    def job_line(self, line):
+        m = EXIT.match(line)
+        if m:
+            self.exit_status = int(m.group(1))
+            return
+        self.result.output.append(line)
+        self.result.both.append(line)
+        if self.echo:
+            print(line, flush=True)
+
+    def console_line(self, line):
+        m = EXIT.match(line)
+        if m and self.exit_status is None:
+            # The job's own line may have been glued to output without a newline.
+            self.exit_status = int(m.group(1))
+        self.result.console.append(line)
+        self.result.both.append("[console] " + line)
+        if self.echo == "all":
+            print("[console] " + line, flush=True)
+        for symptom in SYMPTOMS:
+            if symptom[2].search(line) and not any(re.search(a, line) for a in self.allow):
+                self.symptom_seen(symptom, line)
+                return
+
+    def symptom_seen(self, symptom, line):
+        status, _, _, grace = symptom
+        if self.symptom is None or status < self.symptom[0]:
+            self.symptom = (status, symptom[1], line.strip())
+        if grace is not None:
+            self.deadline = min(self.deadline, time.monotonic() + grace)
+
+    def feed(self, fd, data):
+        handle, pending = self.streams[fd]
+        pending += data
+        *lines, rest = pending.split(b"\n")
+        pending[:] = rest
+        for line in lines:
+            before = len(self.result.both)
+            handle(line.decode(errors="replace").rstrip("\r"))
+            if self.log:
+                self.log.writelines(text + "\n" for text in self.result.both[before:])
+
+    def follow(self):
+        """Until both lines are closed or the time is over."""
+        while self.streams:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                self.timed_out = True
+                break
+            for fd in select.select(list(self.streams), [], [], min(left, 1.0))[0]:
+                data = os.read(fd, 1 << 16)
+                if data:
+                    self.feed(fd, data)
+                else:
+                    del self.streams[fd]
+            if self.process.poll() is not None and not select.select(list(self.streams), [], [], 0.1)[0]:
+                break
+
+    def finish(self):
+        if self.process.poll() is None:
+            try:
+                self.process.wait(timeout=0 if self.timed_out else 5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        r = self.result
+        r.seconds = time.monotonic() - self.started
+        if self.symptom and self.symptom[0] != WARNING:
+            r.status, r.verdict = self.symptom[0], f"{self.symptom[1]}: {self.symptom[2]}"
+        elif self.timed_out:
+            r.status, r.verdict = TIMEOUT, f"timeout after {r.seconds:.0f} s"
+        elif self.exit_status is None:
+            r.status, r.verdict = NO_EXIT, "the guest ended without telling the job's status"
+        elif self.symptom:
+            r.status, r.verdict = WARNING, f"warning: {self.symptom[2]} (the job's own status: {self.exit_status})"
+        else:
+            r.status = self.exit_status
+            r.verdict = f"the job ended with status {r.status}" if r.status else ""
+        return r
+
+
+def out_extract(path, out):
+    """Unpacks what the guest sent of /out; a cut-off archive gives what it holds."""
+    os.makedirs(out, exist_ok=True)
+    try:
+        with tarfile.open(path, "r|") as tar:
+            for member in tar:
+                if member.isfile() or member.isdir():
+                    tar.extract(member, out, set_attrs=False)
+    except tarfile.TarError:
+        pass
+
+
+def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
+        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=()):
+    """Boots build/KERNEL and runs script (bytes) in it.
+
+    trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
+    accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
+    True (the job's output) or "all" (the console too). out: directory for the guest's
+    /out. allow: patterns of console lines that are no symptom. Returns a Result."""
+    image = kernel_image(kernel)
+    base = base_image()
+    # So that being ended leaves neither a guest nor its files behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    if accel is None:
+        accel = "kvm" if kvm_works(kernel) else "tcg"
+    with tempfile.TemporaryDirectory(dir=GUEST, prefix="run-") as tmp:
+        initrd = os.path.join(tmp, "initrd")
+        with open(initrd, "wb") as f:
+            with open(base, "rb") as b:
+                shutil.copyfileobj(b, f)
+            job_archive(f, script, trees, modules and modules_directory(kernel))
+        sent = os.path.join(tmp, "out") if out else None
+        console, console_w = os.pipe()
+        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w)
+        if shell:
+            os.close(console)
+            os.close(console_w)
+            result = Result()
+            result.status = subprocess.call(cmd)
+            return result
+        process = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=sys.stderr, pass_fds=[console_w])
+        os.close(console_w)
+        result = watched(process, console, timeout, echo, log, allow)
+        if out and os.path.exists(sent):
+            out_extract(sent, out)
+    return result
+
+
+def watched(process, console, timeout, echo, log, allow):
+    stream = open(log, "w", buffering=1) if log else None
+    watch = Watch(process, console, timeout, echo, stream, allow)
+    try:
+        watch.follow()
+    finally:
+        result = watch.finish()
+        os.close(console)
+        if stream:
+            stream.close()
+    return result
