@@ -1,0 +1,747 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracing on x86: what stands at a site, and the trampolines.
+ *
+ * Invariants:
+ *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset.
+ *  2. A trampoline calls the ops of its callset and no others, and is never
+ *     written again except to silence an ops that is going away (CALL to NOP)
+ *     or to follow a change of its function (CALL to CALL), both through the
+ *     live patcher.
+ *  3. Trampolines are reached by direct calls, and from the breakpoint
+ *     handler's IRET, neither of which IBT checks: they need no ENDBR and,
+ *     having none, are no target for an indirect call.
+ *  4. The stack pointer moves only where emit_sp() notes it, so that the ORC
+ *     unwinder knows the frame at every instruction.
+ *
+ * A trampoline for callbacks that take struct ftrace_regs with arguments:
+ *
+ *	sub	$FRAME, %rsp
+ *	mov	%rdi, RDI(%rsp)		and RSI, RDX, RCX, R8, R9, RBP
+ *	mov	FRAME(%rsp), %rdi	return address into the function
+ *	mov	%rdi, RIP(%rsp)
+ *	lea	FRAME+8(%rsp), %rcx	the function's stack pointer
+ *	mov	%rcx, RSP(%rsp)
+ *	movq	$0, CS(%rsp)		no full pt_regs
+ *   for each ops, after the first with RIP(%rsp) loaded again:
+ *	lea	-5(%rdi), %rdi		ip, the site
+ *	mov	FRAME+8(%rsp), %rsi	parent_ip
+ *	mov	$ops, %rdx
+ *	mov	%rsp, %rcx		fregs
+ *	call	callback
+ *   then:
+ *	mov	RDI(%rsp), %rdi		and RSI, RDX, RCX, R8, R9
+ *	add	$FRAME, %rsp
+ *	ret
+ *
+ * RAX, R10 and R11 hold nothing that a C function expects at its entry (-pg
+ * switches off the interprocedural register allocation that could change
+ * that). A callset with FTRACE_OPS_FL_SAVE_REGS saves and restores all
+ * registers and the flags, one with FTRACE_OPS_FL_IPMODIFY returns to where
+ * the regs say:
+ *
+ *	lea	-16(%rsp), %rsp		SP and SS
+ *	pushfq				lands in EFLAGS
+ *	sub	$EFLAGS, %rsp
+ *	... as above with all registers, CS and SS ...
+ *	mov	RIP(%rsp), %rax
+ *	mov	%rax, FRAME(%rsp)
+ *	... restore ...
+ *	add	$EFLAGS, %rsp
+ *	popfq
+ *	lea	16(%rsp), %rsp
+ *	ret
+ *
+ * With CONFIG_FRAME_POINTER two frame records, of the parent and of the
+ * function, stand between the pt_regs and the return address.
+ */
+#include <linux/cleanup.h>
+#include <linux/cpu.h>
+#include <linux/execmem.h>
+#include <linux/ftrace.h>
+#include <linux/genalloc.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/set_memory.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
+#include <asm/ftrace.h>
+#include <asm/nops.h>
+#include <asm/nospec-branch.h>
+#include <asm/orc_types.h>
+#include <asm/text-patch.h>
+#include <asm/text-patching.h>
+
+#include "../../../kernel/trace/ftrace_internal.h"
+
+/* Sites */
+
+/**
+ * struct site_insn - what stands at a site: an opcode and four more bytes
+ * @op: CALL_INSN_OPCODE, or the first byte of the NOP
+ * @arg: where the CALL goes, relative to its end, or the rest of the NOP
+ */
+struct site_insn {
+	u8	op;
+	u32	arg;
+} __packed;
+
+static_assert(sizeof(struct site_insn) == MCOUNT_INSN_SIZE);
+
+/* This runs for each site that is switched, twice. */
+static __always_inline struct site_insn ftrace_gen_site(unsigned long ip, unsigned long target)
+{
+	if (target)
+		return (struct site_insn) {
+			.op	= CALL_INSN_OPCODE,
+			.arg	= target - (ip + MCOUNT_INSN_SIZE),
+		};
+	return *(const struct site_insn *)x86_nops[MCOUNT_INSN_SIZE];
+}
+
+/**
+ * arch_ftrace_check_site - compare a site's text with what it should be
+ * @ip: the site
+ * @target: what it should call; 0 for the NOP
+ *
+ * Context: the text is mapped and nobody else writes it.
+ * Return: FTRACE_SITE_OK or FTRACE_SITE_ALTERED.
+ */
+enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target)
+{
+	const struct site_insn *text = (const struct site_insn *)ip;
+	struct site_insn insn = ftrace_gen_site(ip, target);
+
+	return text->op == insn.op && text->arg == insn.arg ? FTRACE_SITE_OK :
+							      FTRACE_SITE_ALTERED;
+}
+
+/**
+ * arch_ftrace_report_site - say what stands at a site and what should
+ * @ip: the site
+ * @target: what it should call; 0 for the NOP
+ *
+ * Context: any.
+ */
+void arch_ftrace_report_site(unsigned long ip, unsigned long target)
+{
+	struct site_insn insn = ftrace_gen_site(ip, target);
+
+	pr_warn("ftrace: %pS (%lx) holds %*ph, expected %*ph; it will not be traced\n",
+		(void *)ip, ip, MCOUNT_INSN_SIZE, (void *)ip, MCOUNT_INSN_SIZE, &insn);
+}
+
+/**
+ * arch_ftrace_init_site - make a site of new text a NOP
+ * @ip: the site
+ *
+ * Context: the text is writable and not executed yet.
+ * Return: 0, or -EINVAL if the site is neither a NOP nor a call of __fentry__.
+ */
+int arch_ftrace_init_site(unsigned long ip)
+{
+	if (likely(arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK))
+		return 0;
+	if (arch_ftrace_check_site(ip, (unsigned long)__fentry__) != FTRACE_SITE_OK)
+		return -EINVAL;
+	text_poke_early((void *)ip, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
+	return 0;
+}
+
+/**
+ * arch_ftrace_init - get ready to switch sites
+ *
+ * Context: boot, before the first transaction.
+ */
+void __init arch_ftrace_init(void)
+{
+	text_patch_init();
+}
+
+/* Patch batches */
+
+struct ftrace_patch {
+	struct text_patch	*vec;
+	unsigned int		nr;
+	unsigned int		max;
+	bool			sorted;
+};
+
+/*
+ * Detaching must not fail, so a batch that finds no memory goes on in small
+ * steps. cpus_read_lock() and text_mutex are held while a batch is built.
+ */
+static struct text_patch ftrace_patch_spare[64];
+static struct ftrace_patch ftrace_patch_batch;
+
+/**
+ * arch_ftrace_patch_begin - start to switch sites
+ * @nr: how many, at most
+ *
+ * Context: sleeps; leaves cpus_read_lock() and text_mutex held until
+ * arch_ftrace_patch_end().
+ * Return: the batch to fill.
+ */
+struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr)
+{
+	struct ftrace_patch *patch = &ftrace_patch_batch;
+	unsigned int max = clamp(nr, 1u, TEXT_PATCH_BATCH);
+	struct text_patch *vec;
+
+	vec = kvmalloc_array(max, sizeof(*vec), GFP_KERNEL | __GFP_NOWARN);
+
+	cpus_read_lock();
+	mutex_lock(&text_mutex);
+	patch->vec = vec ?: ftrace_patch_spare;
+	patch->max = vec ? max : ARRAY_SIZE(ftrace_patch_spare);
+	patch->nr = 0;
+	patch->sorted = true;
+	return patch;
+}
+
+static int ftrace_patch_cmp(const void *a, const void *b)
+{
+	unsigned long x = text_patch_addr(a), y = text_patch_addr(b);
+
+	return x < y ? -1 : x > y;
+}
+
+static void ftrace_patch_flush(struct ftrace_patch *patch)
+{
+	if (!patch->sorted)
+		sort(patch->vec, patch->nr, sizeof(*patch->vec), ftrace_patch_cmp, NULL);
+	text_patch_apply(patch->vec, patch->nr);
+	patch->nr = 0;
+	patch->sorted = true;
+}
+
+/**
+ * arch_ftrace_patch_add - add one instruction to a batch
+ * @patch: from arch_ftrace_patch_begin()
+ * @ip: address of the CALL or NOP
+ * @from: what it calls now; 0 for a NOP
+ * @to: what it shall call; 0 for a NOP
+ *
+ * Context: may apply what was added so far, so both the old and the new
+ * target must be ready to be called.
+ */
+void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip,
+			   unsigned long from, unsigned long to)
+{
+	struct text_patch *p;
+
+	if (patch->nr == patch->max)
+		ftrace_patch_flush(patch);
+
+	p = &patch->vec[patch->nr];
+	if (patch->nr && text_patch_addr(p - 1) > ip)
+		patch->sorted = false;
+	p->addr = ip;
+	p->len = MCOUNT_INSN_SIZE;
+	*(struct site_insn *)p->old = ftrace_gen_site(ip, from);
+	*(struct site_insn *)p->new = ftrace_gen_site(ip, to);
+	patch->nr++;
+}
+
+/**
+ * arch_ftrace_patch_end - apply what is left of a batch
+ * @patch: from arch_ftrace_patch_begin()
+ *
+ * Context: sleeps; releases text_mutex and cpus_read_lock(). All CPUs execute
+ * the new instructions on return.
+ */
+void arch_ftrace_patch_end(struct ftrace_patch *patch)
+{
+	struct text_patch *vec = patch->vec;
+
+	ftrace_patch_flush(patch);
+	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
+	if (vec != ftrace_patch_spare)
+		kvfree(vec);
+}
+
+/* Trampolines */
+
+/* Registers by their number in instruction encodings. */
+enum emit_reg {
+	RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15,
+};
+
+#define REG_OFFSET(reg)	((int)offsetof(struct pt_regs, reg))
+
+/* Where each register lives in a pt_regs. */
+static const u8 emit_slot[] = {
+	[RAX] = REG_OFFSET(ax),		[RCX] = REG_OFFSET(cx),
+	[RDX] = REG_OFFSET(dx),		[RBX] = REG_OFFSET(bx),
+	[RSP] = REG_OFFSET(sp),		[RBP] = REG_OFFSET(bp),
+	[RSI] = REG_OFFSET(si),		[RDI] = REG_OFFSET(di),
+	[R8]  = REG_OFFSET(r8),		[R9]  = REG_OFFSET(r9),
+	[R10] = REG_OFFSET(r10),	[R11] = REG_OFFSET(r11),
+	[R12] = REG_OFFSET(r12),	[R13] = REG_OFFSET(r13),
+	[R14] = REG_OFFSET(r14),	[R15] = REG_OFFSET(r15),
+};
+
+static const u8 emit_arg_regs[] = { RDI, RSI, RDX, RCX, R8, R9 };
+static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
+
+/* Two frame records of two words each, and one to keep them aligned. */
+#define EMIT_FRAME_RECORDS	(IS_ENABLED(CONFIG_FRAME_POINTER) ? 5 * 8 : 0)
+#define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_RECORDS)
+
+/* Longest code of a prologue and an epilogue together, and of one call. */
+#define EMIT_MAX_FIXED		640
+#define EMIT_MAX_CALL		64
+
+#define EMIT_MAX_ORC		8
+
+/**
+ * struct ftrace_tramp - the architecture's side of a trampoline
+ * @text: the code
+ * @nr_orc: number of @orc
+ * @orc: unwind data; each holds from its offset on
+ * @call: where the CALL of each ops of the callset is, and what it calls;
+ *	  NULL once it is silenced
+ */
+struct ftrace_tramp {
+	u8		*text;
+	unsigned int	nr_orc;
+	struct {
+		unsigned int		offset;
+		struct orc_entry	entry;
+	} orc[EMIT_MAX_ORC];
+	struct {
+		unsigned int		offset;
+		void			*func;
+	} call[];
+};
+
+/**
+ * struct emit - an emitter's state
+ * @tramp: what is being made
+ * @buf: where the code is written
+ * @p: where the next byte goes
+ * @depth: bytes that the stack pointer has moved down
+ */
+struct emit {
+	struct ftrace_tramp	*tramp;
+	u8			*buf;
+	u8			*p;
+	int			depth;
+};
+
+#define EMIT(e, ...)							\
+	do {								\
+		const u8 __code[] = { __VA_ARGS__ };			\
+									\
+		memcpy((e)->p, __code, sizeof(__code));			\
+		(e)->p += sizeof(__code);				\
+	} while (0)
+
+static void emit_32(struct emit *e, s32 value)
+{
+	memcpy(e->p, &value, sizeof(value));
+	e->p += sizeof(value);
+}
+
+/* The address at which the next byte will run. */
+static u8 *emit_ip(struct emit *e)
+{
+	return e->tramp->text + (e->p - e->buf);
+}
+
+static void emit_note_sp(struct emit *e)
+{
+	struct ftrace_tramp *tramp = e->tramp;
+	unsigned int i = tramp->nr_orc;
+
+	if (WARN_ON_ONCE(i == EMIT_MAX_ORC))
+		return;
+	tramp->orc[i].offset = e->p - e->buf;
+	tramp->orc[i].entry = (struct orc_entry) {
+		.sp_reg		= ORC_REG_SP,
+		.sp_offset	= e->depth + 8,
+		.bp_reg		= ORC_REG_UNDEFINED,
+		.type		= ORC_TYPE_CALL,
+	};
+	tramp->nr_orc++;
+}
+
+/* op disp32(%rsp) with a register: MOV store, MOV load, LEA */
+static void emit_rsp(struct emit *e, u8 op, enum emit_reg reg, s32 disp)
+{
+	u8 rex = 0x48 | (reg >= R8 ? 0x04 : 0);
+
+	EMIT(e, rex, op, 0x84 | ((reg & 7) << 3), 0x24);
+	emit_32(e, disp);
+}
+
+#define emit_store(e, reg, disp)	emit_rsp(e, 0x89, reg, disp)
+#define emit_load(e, reg, disp)		emit_rsp(e, 0x8b, reg, disp)
+#define emit_lea(e, reg, disp)		emit_rsp(e, 0x8d, reg, disp)
+
+/* movq $imm32, disp32(%rsp) */
+static void emit_store_imm(struct emit *e, s32 imm, s32 disp)
+{
+	EMIT(e, 0x48, 0xc7, 0x84, 0x24);
+	emit_32(e, disp);
+	emit_32(e, imm);
+}
+
+/* Moves the stack pointer by @bytes; with @flags they must survive. */
+static void emit_move_sp(struct emit *e, int bytes, bool flags)
+{
+	if (flags) {
+		emit_lea(e, RSP, bytes);
+	} else {
+		EMIT(e, 0x48, 0x81, 0xc4);		/* add $imm32, %rsp */
+		emit_32(e, bytes);
+	}
+	e->depth -= bytes;
+	emit_note_sp(e);
+}
+
+static void emit_pushf(struct emit *e)
+{
+	EMIT(e, 0x9c);
+	e->depth += 8;
+	emit_note_sp(e);
+}
+
+static void emit_popf(struct emit *e)
+{
+	EMIT(e, 0x9d);
+	e->depth -= 8;
+	emit_note_sp(e);
+}
+
+static void emit_save(struct emit *e, const u8 *regs, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		emit_store(e, regs[i], emit_slot[regs[i]]);
+}
+
+static void emit_restore(struct emit *e, const u8 *regs, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		emit_load(e, regs[i], emit_slot[regs[i]]);
+}
+
+static void emit_branch(struct emit *e, u8 opcode, void *dest)
+{
+	u8 *ip = emit_ip(e);
+
+	__text_gen_insn(e->p, opcode, ip, dest, CALL_INSN_SIZE);
+	e->p += CALL_INSN_SIZE;
+}
+
+/* Every CALL is counted where the return stack is tracked in software. */
+static void emit_call_depth(struct emit *e, void *func)
+{
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		x86_call_depth_emit_accounting(&e->p, func, emit_ip(e));
+}
+
+static void emit_ret(struct emit *e)
+{
+	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
+		emit_branch(e, JMP32_INSN_OPCODE, x86_return_thunk);
+	else
+		EMIT(e, RET_INSN_OPCODE, INT3_INSN_OPCODE);
+}
+
+/* Frame records, so that a walk along RBP finds the function and its parent. */
+static void emit_frame_records(struct emit *e)
+{
+	const int func = sizeof(struct pt_regs), parent = func + 16;
+
+	emit_store(e, RBP, parent);
+	emit_load(e, RSI, EMIT_FRAME + 8);
+	emit_store(e, RSI, parent + 8);
+	emit_lea(e, RSI, parent);
+	emit_store(e, RSI, func);
+	emit_load(e, RSI, EMIT_FRAME);
+	emit_store(e, RSI, func + 8);
+	emit_lea(e, RBP, func);
+}
+
+static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
+{
+	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+
+	emit_note_sp(e);
+	emit_call_depth(e, NULL);
+	if (full) {
+		emit_move_sp(e, -(16 + EMIT_FRAME_RECORDS), true);
+		emit_pushf(e);
+		emit_move_sp(e, -REG_OFFSET(flags), false);
+		emit_save(e, emit_other_regs, ARRAY_SIZE(emit_other_regs));
+		emit_store_imm(e, 0, REG_OFFSET(orig_ax));
+		emit_store_imm(e, __KERNEL_DS, REG_OFFSET(ss));
+	} else {
+		emit_move_sp(e, -EMIT_FRAME, false);
+		if (cs->flags & FTRACE_OPS_FL_IPMODIFY)
+			emit_store(e, RAX, REG_OFFSET(ax));
+	}
+	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
+	emit_store(e, RBP, REG_OFFSET(bp));
+	if (IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_frame_records(e);
+	emit_load(e, RDI, EMIT_FRAME);
+	emit_store(e, RDI, REG_OFFSET(ip));
+	emit_lea(e, RCX, EMIT_FRAME + 8);
+	emit_store(e, RCX, REG_OFFSET(sp));
+	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
+}
+
+static void emit_ops_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
+{
+	struct ftrace_ops *ops = cs->ops[i];
+	void *func = ftrace_ops_get_func(ops);
+
+	if (i)
+		emit_load(e, RDI, EMIT_FRAME);
+	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
+	emit_load(e, RSI, EMIT_FRAME + 8);
+	EMIT(e, 0x48, 0xba);					/* movabs $ops, %rdx */
+	memcpy(e->p, &ops, sizeof(ops));
+	e->p += sizeof(ops);
+	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
+	emit_call_depth(e, func);
+	e->tramp->call[i].offset = e->p - e->buf;
+	e->tramp->call[i].func = func;
+	emit_branch(e, CALL_INSN_OPCODE, func);
+}
+
+static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
+{
+	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+
+	/* Whoever gets all registers may have changed where to go on. */
+	if (full || (cs->flags & FTRACE_OPS_FL_IPMODIFY)) {
+		emit_load(e, RAX, REG_OFFSET(ip));
+		emit_store(e, RAX, EMIT_FRAME);
+		emit_load(e, RAX, REG_OFFSET(ax));
+	}
+	if (full)
+		emit_restore(e, emit_other_regs + 1, ARRAY_SIZE(emit_other_regs) - 1);
+	if (full || IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_load(e, RBP, REG_OFFSET(bp));
+	emit_restore(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
+	if (full) {
+		emit_move_sp(e, REG_OFFSET(flags), false);
+		emit_popf(e);
+		emit_move_sp(e, 16 + EMIT_FRAME_RECORDS, true);
+	} else {
+		emit_move_sp(e, EMIT_FRAME, false);
+	}
+	emit_ret(e);
+}
+
+static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_callset *cs,
+			       u8 *buf)
+{
+	struct emit e = { .tramp = tramp, .buf = buf, .p = buf };
+
+	tramp->nr_orc = 0;
+
+	emit_prologue(&e, cs);
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		emit_ops_call(&e, cs, i);
+	emit_epilogue(&e, cs);
+	return e.p - e.buf;
+}
+
+/*
+ * Trampolines share pages, that are filled with INT3 and made read-only and
+ * executable once and for all: changing a page's protection interrupts all
+ * CPUs. They go back to the pool, never to the system.
+ */
+#define TRAMP_UNIT_ORDER	5
+#define TRAMP_CHUNK_FIRST	SZ_16K
+#define TRAMP_CHUNK		SZ_64K
+
+static struct gen_pool *tramp_pool;
+
+static int tramp_pool_grow(size_t size)
+{
+	void *text = execmem_alloc(EXECMEM_FTRACE, size);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	memset(text, INT3_INSN_OPCODE, size);
+	set_vm_flush_reset_perms(text);
+	ret = set_memory_rox((unsigned long)text, size >> PAGE_SHIFT);
+	if (!ret)
+		ret = gen_pool_add(tramp_pool, (unsigned long)text, size, NUMA_NO_NODE);
+	if (ret)
+		execmem_free(text);
+	return ret;
+}
+
+static u8 *tramp_text_alloc(size_t size)
+{
+	unsigned long text;
+
+	if (!tramp_pool)
+		return NULL;
+	text = gen_pool_alloc(tramp_pool, size);
+	if (!text && !tramp_pool_grow(max(TRAMP_CHUNK, PAGE_ALIGN(size))))
+		text = gen_pool_alloc(tramp_pool, size);
+	return (u8 *)text;
+}
+
+static int __init tramp_pool_init(void)
+{
+	tramp_pool = gen_pool_create(TRAMP_UNIT_ORDER, NUMA_NO_NODE);
+	/* The first one is there before anybody has to wait for it. */
+	return tramp_pool ? tramp_pool_grow(TRAMP_CHUNK_FIRST) : -ENOMEM;
+}
+early_initcall(tramp_pool_init);
+
+/**
+ * arch_ftrace_tramp_alloc - make the trampoline of a callset
+ * @cs: the callset; its arch, tramp and tramp_size are set on success
+ *
+ * Context: sleeps; ftrace_lock is held.
+ * Return: 0, or -ENOMEM: the callset's sites can still go through
+ * ftrace_caller.
+ */
+int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
+{
+	size_t max = EMIT_MAX_FIXED + cs->nr_ops * EMIT_MAX_CALL;
+	struct ftrace_tramp *tramp __free(kfree) = NULL;
+	u8 *buf __free(kvfree) = NULL;
+	unsigned int size;
+
+	buf = kvmalloc(max, GFP_KERNEL);
+	tramp = kzalloc(struct_size(tramp, call, cs->nr_ops), GFP_KERNEL);
+	if (!buf || !tramp)
+		return -ENOMEM;
+
+	/* Once for the size, which is the same everywhere, and once for good. */
+	tramp->text = (u8 *)ftrace_caller;
+	size = emit_tramp(tramp, cs, buf);
+	tramp->text = tramp_text_alloc(size);
+	if (!tramp->text)
+		return -ENOMEM;
+	emit_tramp(tramp, cs, buf);
+	text_poke_copy(tramp->text, buf, size);
+
+	cs->tramp = (unsigned long)tramp->text;
+	cs->arch = no_free_ptr(tramp);
+	/* An unwinder that finds an address in the trampoline finds the rest. */
+	smp_store_release(&cs->tramp_size, size);
+	return 0;
+}
+
+/**
+ * arch_ftrace_tramp_free - free the trampoline of a callset
+ * @cs: the callset; no CPU and no task is in the trampoline
+ *
+ * Context: sleeps.
+ */
+void arch_ftrace_tramp_free(struct ftrace_callset *cs)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+
+	if (!tramp)
+		return;
+	text_poke_set(tramp->text, INT3_INSN_OPCODE, cs->tramp_size);
+	gen_pool_free(tramp_pool, cs->tramp, cs->tramp_size);
+	kfree(tramp);
+}
+
+static void ftrace_tramp_patch_calls(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				     struct ftrace_ops *ops, void *to)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+
+	for (unsigned int i = 0; tramp && i < cs->nr_ops; i++) {
+		void *from = tramp->call[i].func;
+
+		if (cs->ops[i] != ops || !from || from == to)
+			continue;
+		arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset,
+				      (unsigned long)from, (unsigned long)to);
+		tramp->call[i].func = to;
+	}
+}
+
+/**
+ * arch_ftrace_tramp_silence - make a trampoline pass over an ops
+ * @patch: the batch that does it
+ * @cs: the callset, whose sites are all leaving it
+ * @ops: the ops that must not be entered any more
+ *
+ * Tasks that were preempted in the trampoline go on in it for a while.
+ */
+void arch_ftrace_tramp_silence(struct ftrace_patch *patch, struct ftrace_callset *cs,
+			       struct ftrace_ops *ops)
+{
+	ftrace_tramp_patch_calls(patch, cs, ops, NULL);
+}
+
+/**
+ * arch_ftrace_tramp_retarget - let a trampoline follow a new callback
+ * @patch: the batch that does it
+ * @cs: the callset
+ * @ops: the ops, one of the callset's
+ * @to: what the trampoline shall call for it
+ */
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				struct ftrace_ops *ops, ftrace_func_t to)
+{
+	ftrace_tramp_patch_calls(patch, cs, ops, to);
+}
+
+/**
+ * ftrace_tramp_orc - unwind data of a trampoline
+ * @ip: an address
+ *
+ * Context: any. The unwinder keeps no pointer beyond one step.
+ * Return: the entry for @ip, or NULL if that is not in a trampoline.
+ */
+struct orc_entry *ftrace_tramp_orc(unsigned long ip)
+{
+	struct ftrace_callset *cs = ftrace_callset_by_tramp(ip);
+	struct ftrace_tramp *tramp;
+	unsigned int i;
+
+	if (!cs)
+		return NULL;
+	tramp = cs->arch;
+	for (i = 1; i < tramp->nr_orc; i++) {
+		if (ip - cs->tramp < tramp->orc[i].offset)
+			break;
+	}
+	return &tramp->orc[i - 1].entry;
+}
+
+/* The static trampolines */
+
+/* What ftrace_call and ftrace_regs_call call now. */
+static unsigned long ftrace_caller_dest = (unsigned long)ftrace_stub;
+
+/**
+ * arch_ftrace_set_caller - choose what the static trampolines call
+ * @func: ftrace_stub, one callback, or ftrace_list_func()
+ *
+ * Context: sleeps; ftrace_lock is held.
+ */
+void arch_ftrace_set_caller(ftrace_func_t func)
+{
+	unsigned long dest = (unsigned long)func;
+	struct ftrace_patch *patch;
+
+	if (dest == ftrace_caller_dest)
+		return;
+	patch = arch_ftrace_patch_begin(2);
+	arch_ftrace_patch_add(patch, (unsigned long)ftrace_call, ftrace_caller_dest, dest);
+	arch_ftrace_patch_add(patch, (unsigned long)ftrace_regs_call, ftrace_caller_dest, dest);
+	arch_ftrace_patch_end(patch);
+	ftrace_caller_dest = dest;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The static trampolines of function tracing.
+ *
+ * ftrace_caller and ftrace_regs_caller serve the sites of callsets that have
+ * no trampoline of their own. What they call (at ftrace_call and
+ * ftrace_regs_call) is patched: ftrace_stub, one callback, or ftrace_list_func.
+ * The stack frame is a struct pt_regs, as in the trampolines that
+ * arch/x86/kernel/ftrace.c emits.
+ */
+#include <linux/cfi_types.h>
+#include <linux/export.h>
+#include <linux/linkage.h>
+
+#include <asm/asm-offsets.h>
+#include <asm/ftrace.h>
+#include <asm/nospec-branch.h>
+#include <asm/ptrace.h>
+#include <asm/unwind_hints.h>
+
+	.code64
+	.section .text, "ax"
+
+SYM_TYPED_FUNC_START(ftrace_stub)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(ftrace_stub)
+
+SYM_FUNC_START(__fentry__)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+#ifdef CONFIG_FRAME_POINTER
+# define RECORDS	(5 * 8)
+#else
+# define RECORDS	0
+#endif
+/* From the stack pointer to the return address into the traced function. */
+#define TOP		(FRAME_SIZE + RECORDS)
+
+.macro STORE_ARGS
+	movq	%rdi, RDI(%rsp)
+	movq	%rsi, RSI(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rcx, RCX(%rsp)
+	movq	%r8, R8(%rsp)
+	movq	%r9, R9(%rsp)
+	movq	%rax, RAX(%rsp)
+	movq	%rbp, RBP(%rsp)
+#ifdef CONFIG_FRAME_POINTER
+	/* Two frame records: the parent's, and below it the function's. */
+	movq	%rbp, FRAME_SIZE+16(%rsp)
+	movq	TOP+8(%rsp), %rax
+	movq	%rax, FRAME_SIZE+24(%rsp)
+	leaq	FRAME_SIZE+16(%rsp), %rax
+	movq	%rax, FRAME_SIZE(%rsp)
+	movq	TOP(%rsp), %rax
+	movq	%rax, FRAME_SIZE+8(%rsp)
+	leaq	FRAME_SIZE(%rsp), %rbp
+#endif
+.endm
+
+/* Everything that the callback takes: ip, parent_ip, ops, fregs. */
+.macro CALLBACK_ARGS cs
+	movq	TOP(%rsp), %rdi
+	movq	%rdi, RIP(%rsp)
+	leaq	TOP+8(%rsp), %rcx
+	movq	%rcx, RSP(%rsp)
+	movq	$0, ORIG_RAX(%rsp)
+	movq	$\cs, CS(%rsp)
+	leaq	-MCOUNT_INSN_SIZE(%rdi), %rdi
+	movq	TOP+8(%rsp), %rsi
+	movq	function_trace_op(%rip), %rdx
+	movq	%rsp, %rcx
+.endm
+
+.macro LOAD_ARGS
+	/* A callback may have changed where to go on. */
+	movq	RIP(%rsp), %rax
+	movq	%rax, TOP(%rsp)
+	movq	RBP(%rsp), %rbp
+	movq	RAX(%rsp), %rax
+	movq	R9(%rsp), %r9
+	movq	R8(%rsp), %r8
+	movq	RCX(%rsp), %rcx
+	movq	RDX(%rsp), %rdx
+	movq	RSI(%rsp), %rsi
+	movq	RDI(%rsp), %rdi
+.endm
+
+SYM_FUNC_START(ftrace_caller)
+	CALL_DEPTH_ACCOUNT
+	subq	$TOP, %rsp
+	STORE_ARGS
+	CALLBACK_ARGS 0
+	CALL_DEPTH_ACCOUNT
+SYM_INNER_LABEL(ftrace_call, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	call	ftrace_stub
+	LOAD_ARGS
+	addq	$TOP, %rsp
+	RET
+SYM_FUNC_END(ftrace_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_caller)
+
+SYM_FUNC_START(ftrace_regs_caller)
+	/* The flags survive LEA, and PUSHF puts them where pt_regs has them. */
+	leaq	-(16+RECORDS)(%rsp), %rsp
+	pushfq
+	CALL_DEPTH_ACCOUNT
+	subq	$EFLAGS, %rsp
+	STORE_ARGS
+	movq	%rbx, RBX(%rsp)
+	movq	%r10, R10(%rsp)
+	movq	%r11, R11(%rsp)
+	movq	%r12, R12(%rsp)
+	movq	%r13, R13(%rsp)
+	movq	%r14, R14(%rsp)
+	movq	%r15, R15(%rsp)
+	movq	$__KERNEL_DS, SS(%rsp)
+	CALLBACK_ARGS __KERNEL_CS
+	CALL_DEPTH_ACCOUNT
+SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	call	ftrace_stub
+	LOAD_ARGS
+	movq	R15(%rsp), %r15
+	movq	R14(%rsp), %r14
+	movq	R13(%rsp), %r13
+	movq	R12(%rsp), %r12
+	movq	R11(%rsp), %r11
+	movq	R10(%rsp), %r10
+	movq	RBX(%rsp), %rbx
+	addq	$EFLAGS, %rsp
+	popfq
+	leaq	16+RECORDS(%rsp), %rsp
+	RET
+SYM_FUNC_END(ftrace_regs_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
+
+#endif /* CONFIG_DYNAMIC_FTRACE */

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The read-only files of function tracing:
+ *
+ *	available_filter_functions	the name of every site's function
+ *	available_filter_functions_addrs	the same, after the site's address
+ *	enabled_functions	functions that are attached, and to what
+ *	touched_functions	functions that ever were
+ *	callsets	the lists of ops in use, with their sites and trampoline
+ *
+ * Names come from one walk of the symbols beside each table. A reader lets go
+ * of ftrace_lock between two buffers; the walk goes on where it was unless a
+ * table came or went in between.
+ */
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/**
+ * struct site_reader - an open file that lists sites
+ * @list: what kind of file it is
+ * @table: the table of the line that comes next
+ * @index: its record
+ * @pos: the number of that line
+ * @changed: ftrace_sites_changed when @table was found
+ * @names: the names of @table
+ */
+struct site_reader {
+	const struct site_list	*list;
+	struct ftrace_table	*table;
+	unsigned int		index;
+	loff_t			pos;
+	unsigned long		changed;
+	struct ftrace_names	names;
+};
+
+/**
+ * struct site_list - one kind of file
+ * @shows: whether a record is listed
+ * @before: prints what stands before the name; may be NULL
+ * @after: prints what stands behind it; may be NULL
+ */
+struct site_list {
+	bool	(*shows)(const struct dyn_ftrace *rec);
+	void	(*before)(struct seq_file *m, unsigned long ip);
+	void	(*after)(struct seq_file *m, const struct dyn_ftrace *rec);
+};
+
+static int site_reader_set_table(struct site_reader *r, struct ftrace_table *table)
+{
+	ftrace_names_end(&r->names);
+	r->table = table;
+	r->index = 0;
+	return table ? ftrace_names_start(&r->names, table) : 0;
+}
+
+/* Moves to the next record that is listed, the present one included. */
+static int site_reader_find(struct site_reader *r)
+{
+	int ret;
+
+	while (r->table) {
+		for (; r->index < r->table->nr; r->index++) {
+			if (r->list->shows(&r->table->recs[r->index]))
+				return 0;
+		}
+		ret = site_reader_set_table(r, ftrace_table_next(r->table));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int site_reader_seek(struct site_reader *r, loff_t pos)
+{
+	int ret;
+
+	if (r->changed != ftrace_sites_changed || pos < r->pos) {
+		r->changed = ftrace_sites_changed;
+		r->pos = 0;
+		ret = site_reader_set_table(r, ftrace_table_next(NULL));
+		if (ret)
+			return ret;
+	}
+	ret = site_reader_find(r);
+	while (!ret && r->table && r->pos < pos) {
+		r->index++;
+		r->pos++;
+		ret = site_reader_find(r);
+	}
+	return ret;
+}
+
+static void *site_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct site_reader *r = m->private;
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = site_reader_seek(r, *pos);
+	if (ret)
+		return ERR_PTR(ret);
+	return r->table ? r : NULL;
+}
+
+static void *site_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct site_reader *r = m->private;
+	int ret;
+
+	++*pos;
+	r->index++;
+	r->pos++;
+	ret = site_reader_find(r);
+	if (ret)
+		return ERR_PTR(ret);
+	return r->table ? r : NULL;
+}
+
+static void site_seq_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+static int site_seq_show(struct seq_file *m, void *v)
+{
+	struct site_reader *r = m->private;
+	const struct dyn_ftrace *rec = &r->table->recs[r->index];
+	unsigned long ip = ftrace_rec_ip(r->table, rec);
+	const char *name = ftrace_names_get(&r->names, r->index);
+
+	if (r->list->before)
+		r->list->before(m, ip);
+	if (name)
+		seq_puts(m, name);
+	else
+		seq_printf(m, "0x%lx", ip);
+	if (r->table->mod) {
+		seq_puts(m, " [");
+		seq_puts(m, r->table->mod->name);
+		seq_putc(m, ']');
+	}
+	if (r->list->after)
+		r->list->after(m, rec);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations site_seq_ops = {
+	.start	= site_seq_start,
+	.next	= site_seq_next,
+	.stop	= site_seq_stop,
+	.show	= site_seq_show,
+};
+
+static int site_list_open(struct file *file, const struct site_list *list)
+{
+	struct site_reader *r;
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (ret)
+		return ret;
+	if (ftrace_disabled)
+		return -ENODEV;
+	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->list = list;
+	/* No table yet: the first read looks for one. */
+	r->changed = ~READ_ONCE(ftrace_sites_changed);
+	return 0;
+}
+
+static int site_list_release(struct inode *inode, struct file *file)
+{
+	struct site_reader *r = ((struct seq_file *)file->private_data)->private;
+
+	ftrace_names_end(&r->names);
+	return seq_release_private(inode, file);
+}
+
+#define DEFINE_SITE_LIST_FOPS(name)					\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return site_list_open(file, &name##_list);			\
+}									\
+static const struct file_operations name##_fops = {			\
+	.open		= name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= site_list_release,				\
+}
+
+static bool shows_available(const struct dyn_ftrace *rec)
+{
+	return !ftrace_rec_quarantined(rec);
+}
+
+static bool shows_enabled(const struct dyn_ftrace *rec)
+{
+	return ftrace_rec_callset(rec);
+}
+
+static void print_address(struct seq_file *m, unsigned long ip)
+{
+	seq_printf(m, "%lx ", ip);
+}
+
+static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
+{
+	seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs), cs->ops[0]->func);
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
+}
+
+/* The number of ops, R for all registers, I for changing where to go on. */
+static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
+{
+	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+	unsigned long flags = cs ? cs->flags : 0;
+
+	seq_printf(m, " (%u)%s%s%s", cs ? cs->nr_ops : 0,
+		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
+		   ftrace_rec_quarantined(rec) ? " Q    " : "      ");
+	if (cs)
+		print_trampoline(m, cs);
+}
+
+static const struct site_list available_list = {
+	.shows	= shows_available,
+};
+
+DEFINE_SITE_LIST_FOPS(available);
+
+static const struct site_list available_addrs_list = {
+	.shows	= shows_available,
+	.before	= print_address,
+};
+
+DEFINE_SITE_LIST_FOPS(available_addrs);
+
+static const struct site_list enabled_list = {
+	.shows	= shows_enabled,
+	.after	= print_attached,
+};
+
+DEFINE_SITE_LIST_FOPS(enabled);
+
+static const struct site_list touched_list = {
+	.shows	= ftrace_rec_touched,
+	.after	= print_attached,
+};
+
+DEFINE_SITE_LIST_FOPS(touched);
+
+/* callsets */
+
+static void *callset_seq_find(loff_t *pos)
+{
+	struct ftrace_callset *cs;
+
+	for (; *pos < ftrace_callset_limit(); ++*pos) {
+		cs = ftrace_callset_get(*pos);
+		if (cs && cs->nr_sites)
+			return cs;
+	}
+	return NULL;
+}
+
+static void *callset_seq_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&ftrace_lock);
+	return *pos ? callset_seq_find(pos) : SEQ_START_TOKEN;
+}
+
+static void *callset_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return callset_seq_find(pos);
+}
+
+static void callset_seq_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+static int callset_seq_show(struct seq_file *m, void *v)
+{
+	const struct ftrace_callset *cs = v;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_puts(m, "# callset sites trampoline size ops\n");
+		return 0;
+	}
+	seq_printf(m, "%u %u ", cs->nr, cs->nr_sites);
+	if (cs->tramp)
+		seq_printf(m, "%lx %u", cs->tramp, cs->tramp_size);
+	else
+		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		seq_printf(m, " %ps", cs->ops[i]->func);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations callsets_sops = {
+	.start	= callset_seq_start,
+	.next	= callset_seq_next,
+	.stop	= callset_seq_stop,
+	.show	= callset_seq_show,
+};
+
+static int callsets_open(struct inode *inode, struct file *file)
+{
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	return ret ?: seq_open(file, &callsets_sops);
+}
+
+static const struct file_operations callsets_fops = {
+	.open		= callsets_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release,
+};
+
+/**
+ * ftrace_init_tracefs - make the files that every instance has
+ * @tr: the instance
+ * @d_tracer: its directory
+ */
+void ftrace_init_tracefs(struct trace_array *tr, struct dentry *d_tracer)
+{
+	ftrace_pid_init(tr, d_tracer);
+}
+
+/**
+ * ftrace_init_tracefs_toplevel - make the files that only the top instance has
+ * @tr: the top instance
+ * @d_tracer: its directory
+ */
+void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
+{
+	static const struct {
+		const char			*name;
+		const struct file_operations	*fops;
+	} files[] = {
+		{ "available_filter_functions",		&available_fops },
+		{ "available_filter_functions_addrs",	&available_addrs_fops },
+		{ "enabled_functions",			&enabled_fops },
+		{ "touched_functions",			&touched_fops },
+		{ "callsets",				&callsets_fops },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
+		trace_create_file(files[i].name, TRACE_MODE_READ, d_tracer, NULL, files[i].fops);
+	ftrace_create_filter_files(NULL, d_tracer);
+}
+
+/* Trampolines in /proc/kallsyms */
+
+/**
+ * ftrace_mod_address_lookup - name the trampoline that an address is in
+ * @addr: the address
+ * @size: gets the size of the code
+ * @off: gets the offset of @addr in it
+ * @modname: gets the name to show as its module
+ * @modbuildid: gets NULL
+ * @sym: gets its name, of at most KSYM_NAME_LEN bytes
+ *
+ * Context: any.
+ * Return: the length of the name; 0 if @addr is in no trampoline.
+ */
+int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned long *off,
+			      char **modname, const unsigned char **modbuildid, char *sym)
+{
+	struct ftrace_callset *cs;
+	int ret = 0;
+
+	preempt_disable_notrace();
+	cs = ftrace_callset_by_tramp(addr);
+	if (cs) {
+		*size = cs->tramp_size;
+		*off = addr - cs->tramp;
+		if (modname)
+			*modname = FTRACE_TRAMPOLINE_MOD;
+		if (modbuildid)
+			*modbuildid = NULL;
+		ret = strscpy(sym, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+	}
+	preempt_enable_notrace();
+	return ret;
+}
+
+/**
+ * ftrace_mod_get_kallsym - walk the trampolines for /proc/kallsyms
+ * @symnum: which one, from 0
+ * @value: gets its address
+ * @type: gets 't'
+ * @name: gets its name, of KSYM_NAME_LEN bytes
+ * @module_name: gets what stands for its module, of MODULE_NAME_LEN bytes
+ * @exported: gets 0
+ *
+ * Context: any.
+ * Return: 0, or -ERANGE behind the last one.
+ */
+int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name,
+			   char *module_name, int *exported)
+{
+	struct ftrace_callset *cs;
+	int ret = -ERANGE;
+	u32 nr;
+
+	preempt_disable_notrace();
+	for_each_ftrace_callset(cs, nr) {
+		if (!cs->tramp || symnum--)
+			continue;
+		*value = cs->tramp;
+		*type = 't';
+		*exported = 0;
+		strscpy(name, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+		strscpy(module_name, FTRACE_TRAMPOLINE_MOD, MODULE_NAME_LEN);
+		ret = 0;
+		break;
+	}
+	preempt_enable_notrace();
+	return ret;
+}

@@ -1,0 +1,1493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Filters: which sites an ops wants, by pattern or by address, from the files
+ * set_ftrace_filter and set_ftrace_notrace, from the kernel command line, and
+ * from other kernel code.
+ *
+ * A word of a filter file is one of
+ *
+ *	PATTERN			a name, or a glob with * ? [] (lib/glob.c)
+ *	NUMBER			the NUMBERth line of available_filter_functions
+ *	PATTERN:mod:MODULE	only in that module, loaded or not; both may be
+ *				globs, an empty or * MODULE stands for any
+ *	PATTERN:COMMAND[:ARGS]	see ftrace_command.c
+ *
+ * and a leading ! takes away instead of adding.
+ *
+ * Invariants:
+ *  1. Site sets are sorted and never change; a filter gets another one.
+ *  2. What is written to a file is collected as sites to add and sites to
+ *     take away, and applied to the filter as it is when the file is closed:
+ *     two writers both get what they wrote.
+ *  3. A write() takes all of its words, or fails and takes none. A file to
+ *     which nothing but failing writes went leaves its filter alone, even if
+ *     it was opened to be truncated.
+ *  4. A filter->only that becomes empty becomes NULL (every site), unless it
+ *     waits for a module: an empty file has always meant that.
+ *
+ * ftrace_lock covers the filters, and the list of those in use.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/bsearch.h>
+#include <linux/cleanup.h>
+#include <linux/ctype.h>
+#include <linux/export.h>
+#include <linux/ftrace.h>
+#include <linux/glob.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include <asm/setup.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+#define FILTER_WORD_MAX		(KSYM_NAME_LEN + MODULE_NAME_LEN + 128)
+
+/* All filters that name sites or wait for modules. */
+static LIST_HEAD(filters_in_use);
+
+/* Site sets */
+
+/**
+ * ftrace_site_set_alloc - make room for a site set
+ * @nr: number of addresses that the caller fills in
+ *
+ * Return: the set, or NULL.
+ */
+struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr)
+{
+	struct ftrace_site_set *set = kvmalloc(struct_size(set, ip, nr), GFP_KERNEL);
+
+	if (set)
+		set->nr = nr;
+	return set;
+}
+
+/**
+ * ftrace_site_set_free - free a site set
+ * @set: the set, or NULL
+ */
+void ftrace_site_set_free(struct ftrace_site_set *set)
+{
+	kvfree(set);
+}
+
+static void site_set_cleanup(struct ftrace_site_set *set)
+{
+	if (!IS_ERR(set))
+		ftrace_site_set_free(set);
+}
+
+DEFINE_FREE(site_set, struct ftrace_site_set *, site_set_cleanup(_T))
+
+/**
+ * ftrace_site_set_dup - copy a site set
+ * @set: the set, or NULL
+ *
+ * Return: the copy; NULL if there is no memory, or no set.
+ */
+struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set)
+{
+	struct ftrace_site_set *copy = set ? ftrace_site_set_alloc(set->nr) : NULL;
+
+	if (copy)
+		memcpy(copy->ip, set->ip, flex_array_size(set, ip, set->nr));
+	return copy;
+}
+
+static unsigned int site_set_nr(const struct ftrace_site_set *set)
+{
+	return set ? set->nr : 0;
+}
+
+/**
+ * ftrace_site_set_union - the sites of two sets
+ * @a: a set, or NULL for the empty one
+ * @b: another
+ *
+ * Return: a new set, or NULL if there is no memory.
+ */
+struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b)
+{
+	unsigned int na = site_set_nr(a), nb = site_set_nr(b), i = 0, j = 0, nr = 0;
+	struct ftrace_site_set *set = ftrace_site_set_alloc(na + nb);
+
+	if (!set)
+		return NULL;
+	while (i < na || j < nb) {
+		if (j == nb || (i < na && a->ip[i] < b->ip[j])) {
+			set->ip[nr++] = a->ip[i++];
+		} else {
+			if (i < na && a->ip[i] == b->ip[j])
+				i++;
+			set->ip[nr++] = b->ip[j++];
+		}
+	}
+	set->nr = nr;
+	return set;
+}
+
+/**
+ * ftrace_site_set_minus - the sites of one set that are not in another
+ * @a: a set, or NULL for the empty one
+ * @b: another
+ *
+ * Return: a new set, or NULL if there is no memory.
+ */
+struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b)
+{
+	unsigned int na = site_set_nr(a), nb = site_set_nr(b), j = 0, nr = 0;
+	struct ftrace_site_set *set = ftrace_site_set_alloc(na);
+
+	if (!set)
+		return NULL;
+	for (unsigned int i = 0; i < na; i++) {
+		while (j < nb && b->ip[j] < a->ip[i])
+			j++;
+		if (j == nb || b->ip[j] != a->ip[i])
+			set->ip[nr++] = a->ip[i];
+	}
+	set->nr = nr;
+	return set;
+}
+
+/**
+ * ftrace_site_set_has - whether a site is in a set
+ * @set: the set, or NULL for the empty one
+ * @ip: the site
+ *
+ * Return: true if it is.
+ */
+bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
+{
+	unsigned int lo = 0, hi = site_set_nr(set);
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (set->ip[mid] == ip)
+			return true;
+		if (set->ip[mid] < ip)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+/* Replaces *@set by @with, which may be the result of a failed allocation. */
+static int site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with)
+{
+	if (!with)
+		return -ENOMEM;
+	ftrace_site_set_free(*set);
+	*set = with;
+	return 0;
+}
+
+static int ip_cmp(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts what was collected in any order, and drops what came twice. */
+static void site_set_sort(struct ftrace_site_set *set)
+{
+	unsigned int nr = 0;
+
+	sort(set->ip, set->nr, sizeof(set->ip[0]), ip_cmp, NULL);
+	for (unsigned int i = 0; i < set->nr; i++) {
+		if (!nr || set->ip[nr - 1] != set->ip[i])
+			set->ip[nr++] = set->ip[i];
+	}
+	set->nr = nr;
+}
+
+/* Patterns */
+
+/**
+ * struct site_pattern - a parsed pattern
+ * @type: how to compare
+ * @text: with what
+ * @len: its length; an empty text matches everything
+ * @not: a ! stood before it
+ */
+struct site_pattern {
+	enum regex_type	type;
+	char		*text;
+	unsigned int	len;
+	int		not;
+};
+
+/* Changes @word. */
+static void pattern_parse(struct site_pattern *pattern, char *word)
+{
+	pattern->type = filter_parse_regex(word, strlen(word), &pattern->text, &pattern->not);
+	pattern->len = strlen(pattern->text);
+}
+
+static bool pattern_is_inside(const struct site_pattern *pattern, const char *name)
+{
+	char first = pattern->text[0];
+
+	for (; *name; name++) {
+		if (*name == first && !strncmp(name, pattern->text, pattern->len))
+			return true;
+	}
+	return false;
+}
+
+static bool pattern_matches(const struct site_pattern *pattern, const char *name)
+{
+	unsigned int len;
+
+	if (!pattern->len)
+		return true;
+	switch (pattern->type) {
+	case MATCH_FULL:
+		return !strcmp(name, pattern->text);
+	case MATCH_FRONT_ONLY:
+		return !strncmp(name, pattern->text, pattern->len);
+	case MATCH_MIDDLE_ONLY:
+		return pattern_is_inside(pattern, name);
+	case MATCH_END_ONLY:
+		len = strlen(name);
+		return len >= pattern->len && !strcmp(name + len - pattern->len, pattern->text);
+	case MATCH_GLOB:
+		return glob_match(pattern->text, name);
+	default:
+		return false;
+	}
+}
+
+/* An empty module pattern stands for any module, but not for the kernel. */
+static bool pattern_matches_module(const struct site_pattern *pattern, const struct module *mod)
+{
+	bool matches = mod && pattern_matches(pattern, mod->name);
+
+	return matches != !!pattern->not;
+}
+
+/* Appends the sites of a table whose names match. */
+static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
+		       const struct site_pattern *pattern)
+{
+	struct ftrace_names *names __free(kfree) = kmalloc(sizeof(*names), GFP_KERNEL);
+	const char *name;
+	int ret;
+
+	if (!names)
+		return -ENOMEM;
+	ret = ftrace_names_start(names, table);
+	for (unsigned int i = 0; !ret && i < table->nr; i++) {
+		name = ftrace_names_get(names, i);
+		if (name && pattern_matches(pattern, name))
+			set->ip[set->nr++] = ftrace_rec_ip(table, &table->recs[i]);
+		if (i % 1024 == 1023)
+			cond_resched();
+	}
+	ftrace_names_end(names);
+	return ret;
+}
+
+static int match_symbol(void *data, unsigned long addr)
+{
+	struct ftrace_site_set *set = data;
+	unsigned long ip = ftrace_location(addr);
+
+	if (ip && set->nr < ftrace_nr_sites)
+		set->ip[set->nr++] = ip;
+	return 0;
+}
+
+static int match_all_tables(struct ftrace_site_set *set, const struct site_pattern *pattern,
+			    const struct site_pattern *module)
+{
+	/* The kernel's own symbols are indexed by name. */
+	bool exact = pattern->type == MATCH_FULL && pattern->len && !module;
+	struct ftrace_table *table;
+	int ret;
+
+	if (exact)
+		kallsyms_on_each_match_symbol(match_symbol, pattern->text, set);
+
+	for_each_ftrace_table(table) {
+		if (exact && !table->mod)
+			continue;
+		if (module && !pattern_matches_module(module, table->mod))
+			continue;
+		ret = match_table(set, table, pattern);
+		if (ret)
+			return ret;
+	}
+	if (exact)
+		site_set_sort(set);
+	return 0;
+}
+
+static int match_number(struct ftrace_site_set *set, const struct site_pattern *pattern)
+{
+	struct ftrace_table *table;
+	unsigned long number;
+
+	if (kstrtoul(pattern->text, 0, &number) || !number)
+		return -EINVAL;
+	number--;
+	for_each_ftrace_table(table) {
+		if (number < table->nr) {
+			set->ip[set->nr++] = ftrace_rec_ip(table, &table->recs[number]);
+			return 0;
+		}
+		number -= table->nr;
+	}
+	return 0;
+}
+
+static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
+					    const struct site_pattern *module)
+{
+	struct ftrace_site_set *all __free(site_set) = ftrace_site_set_alloc(ftrace_nr_sites);
+	struct ftrace_site_set *set;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!all)
+		return ERR_PTR(-ENOMEM);
+	all->nr = 0;
+	ret = pattern->type == MATCH_INDEX ? match_number(all, pattern) :
+					     match_all_tables(all, pattern, module);
+	if (ret)
+		return ERR_PTR(ret);
+	set = ftrace_site_set_dup(all);
+	return set ?: ERR_PTR(-ENOMEM);
+}
+
+/**
+ * ftrace_match_sites - the sites of the functions that match
+ * @glob: pattern for the function's name
+ * @module: pattern for its module's name, or NULL for any place
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: a new set, empty if nothing matches; ERR_PTR of -ENOMEM or -EINVAL
+ * (a number that is none).
+ */
+struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
+{
+	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
+	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
+	struct site_pattern pattern, module_pattern;
+
+	if (!glob_copy || (module && !module_copy))
+		return ERR_PTR(-ENOMEM);
+	pattern_parse(&pattern, glob_copy);
+	if (!module)
+		return match_parsed(&pattern, NULL);
+	pattern_parse(&module_pattern, module_copy);
+	return match_parsed(&pattern, &module_pattern);
+}
+
+/* Patterns for modules to come */
+
+/**
+ * struct filter_later - a pattern that waits for its module
+ * @node: in a filter's or an edit's list
+ * @remove: in an edit: take the pattern out of the filter's list
+ * @func: pattern for the function
+ * @module: pattern for the module
+ */
+struct filter_later {
+	struct list_head	node;
+	bool			remove;
+	char			*func;
+	char			*module;
+};
+
+static void later_free(struct filter_later *later)
+{
+	list_del(&later->node);
+	kfree(later->func);
+	kfree(later->module);
+	kfree(later);
+}
+
+static void later_free_list(struct list_head *list)
+{
+	struct filter_later *later, *next;
+
+	list_for_each_entry_safe(later, next, list, node)
+		later_free(later);
+}
+
+static int later_add(struct list_head *list, const char *func, const char *module, bool remove)
+{
+	struct filter_later *later = kzalloc(sizeof(*later), GFP_KERNEL);
+
+	if (!later)
+		return -ENOMEM;
+	later->remove = remove;
+	later->func = kstrdup(*func ? func : "*", GFP_KERNEL);
+	later->module = kstrdup(module, GFP_KERNEL);
+	list_add_tail(&later->node, list);
+	if (!later->func || !later->module) {
+		later_free(later);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void later_forget(struct list_head *list, const struct filter_later *what)
+{
+	struct filter_later *later, *next;
+
+	list_for_each_entry_safe(later, next, list, node) {
+		if (!strcmp(later->func, what->func) && !strcmp(later->module, what->module))
+			later_free(later);
+	}
+}
+
+/* Moves the edits to a filter's list, doing what they say. Cannot fail. */
+static void later_apply(struct list_head *list, struct list_head *edits)
+{
+	struct filter_later *later, *next;
+
+	list_for_each_entry_safe(later, next, edits, node) {
+		later_forget(list, later);
+		if (later->remove)
+			later_free(later);
+		else
+			list_move_tail(&later->node, list);
+	}
+}
+
+static void filter_update_list(struct ftrace_filter *filter)
+{
+	list_del_init(&filter->pending);
+	if (filter->only || filter->not || !list_empty(&filter->later) ||
+	    !list_empty(&filter->later_not))
+		list_add_tail(&filter->pending, &filters_in_use);
+}
+
+/* Moves what matches @mod from @list to @due, and its sites into *@set. */
+static int later_match(struct list_head *list, struct list_head *due, struct module *mod,
+		       struct ftrace_site_set **set)
+{
+	struct filter_later *later, *next;
+	struct ftrace_site_set *found;
+	int ret;
+
+	list_for_each_entry_safe(later, next, list, node) {
+		char *copy __free(kfree) = kstrdup(later->module, GFP_KERNEL);
+		struct site_pattern pattern;
+
+		if (!copy)
+			return -ENOMEM;
+		pattern_parse(&pattern, copy);
+		if (!pattern_matches_module(&pattern, mod))
+			continue;
+		found = ftrace_match_sites(later->func, mod->name);
+		if (IS_ERR(found))
+			return PTR_ERR(found);
+		ret = site_set_replace(set, ftrace_site_set_union(*set, found));
+		ftrace_site_set_free(found);
+		if (ret)
+			return ret;
+		list_move_tail(&later->node, due);
+	}
+	return 0;
+}
+
+static int filter_module_coming(struct ftrace_filter *filter, struct module *mod)
+{
+	struct ftrace_site_set *only __free(site_set) = ftrace_site_set_dup(filter->only);
+	struct ftrace_site_set *not __free(site_set) = ftrace_site_set_dup(filter->not);
+	LIST_HEAD(due_not);
+	LIST_HEAD(due);
+	int ret;
+
+	if ((filter->only && !only) || (filter->not && !not))
+		return -ENOMEM;
+	ret = later_match(&filter->later, &due, mod, &only);
+	if (!ret)
+		ret = later_match(&filter->later_not, &due_not, mod, &not);
+	if (!ret)
+		ret = ftrace_refilter(filter, only, not);
+	if (ret) {
+		list_splice(&due, &filter->later);
+		list_splice(&due_not, &filter->later_not);
+		return ret;
+	}
+	retain_and_null_ptr(only);
+	retain_and_null_ptr(not);
+	later_free_list(&due);
+	later_free_list(&due_not);
+	filter_update_list(filter);
+	return 0;
+}
+
+/**
+ * ftrace_filter_module_coming - apply what waits for a module
+ * @mod: the module, whose tables are in place
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or the first error of ftrace_refilter(); what failed still waits.
+ */
+int ftrace_filter_module_coming(struct module *mod)
+{
+	struct ftrace_filter *filter, *next;
+	int ret = 0;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
+		int err = 0;
+
+		if (!list_empty(&filter->later) || !list_empty(&filter->later_not))
+			err = filter_module_coming(filter, mod);
+		ret = ret ?: err;
+	}
+	return ret;
+}
+
+/* Filters */
+
+/**
+ * ftrace_filter_init - prepare a filter that wants every site
+ * @filter: the filter
+ */
+void ftrace_filter_init(struct ftrace_filter *filter)
+{
+	INIT_LIST_HEAD(&filter->later);
+	INIT_LIST_HEAD(&filter->later_not);
+	INIT_LIST_HEAD(&filter->pending);
+}
+
+/* Sets shrink in place: what is taken away is going for good. */
+static void site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end)
+{
+	unsigned int nr = 0;
+
+	if (!set)
+		return;
+	for (unsigned int i = 0; i < set->nr; i++) {
+		if (set->ip[i] < start || set->ip[i] >= end)
+			set->ip[nr++] = set->ip[i];
+	}
+	set->nr = nr;
+}
+
+static void filter_forget(struct ftrace_filter *filter, unsigned long start, unsigned long end)
+{
+	site_set_forget(filter->only, start, end);
+	site_set_forget(filter->not, start, end);
+}
+
+/**
+ * ftrace_filter_forget_range - drop the sites of text that is going away
+ * @start: first address of the text
+ * @end: first address behind it
+ *
+ * A filter that wanted nothing else wants nothing from now on, not everything.
+ *
+ * Context: ftrace_lock is held; the sites are detached.
+ */
+void ftrace_filter_forget_range(unsigned long start, unsigned long end)
+{
+	struct ftrace_filter *filter;
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	/* The commands look up in their filters what they have to forget. */
+	ftrace_command_forget_range(start, end);
+	list_for_each_entry(filter, &filters_in_use, pending)
+		filter_forget(filter, start, end);
+	/* A filter that was set up by hand is not on the list. */
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+		filter_forget(ops->filter, start, end);
+}
+
+/* Edits */
+
+/**
+ * struct filter_edit - a change to a filter, being collected
+ * @add: sites to add
+ * @del: sites to take away
+ * @later: patterns to wait with, or to stop waiting with
+ * @clear: start from an empty filter
+ */
+struct filter_edit {
+	struct ftrace_site_set	*add;
+	struct ftrace_site_set	*del;
+	struct list_head	later;
+	bool			clear;
+};
+
+static void edit_init(struct filter_edit *edit, bool clear)
+{
+	*edit = (struct filter_edit) { .clear = clear };
+	INIT_LIST_HEAD(&edit->later);
+}
+
+static void edit_destroy(struct filter_edit *edit)
+{
+	ftrace_site_set_free(edit->add);
+	ftrace_site_set_free(edit->del);
+	later_free_list(&edit->later);
+}
+
+/* What was said last about a site counts. */
+static int edit_sites(struct filter_edit *edit, const struct ftrace_site_set *sites, bool remove)
+{
+	struct ftrace_site_set **to = remove ? &edit->del : &edit->add;
+	struct ftrace_site_set **from = remove ? &edit->add : &edit->del;
+	int ret = site_set_replace(from, ftrace_site_set_minus(*from, sites));
+
+	return ret ?: site_set_replace(to, ftrace_site_set_union(*to, sites));
+}
+
+/* A word without a command; -EINVAL if nothing matches. Changes @func. */
+static int edit_pattern(struct filter_edit *edit, char *func, const char *module)
+{
+	bool remove = func[0] == '!', wait;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	func += remove;
+	if (!*func && !module)
+		return -EINVAL;
+	sites = ftrace_match_sites(func, module);
+	if (IS_ERR(sites))
+		return PTR_ERR(sites);
+
+	/* A module that is named may still come, or come again. */
+	wait = module && *module && strcmp(module, "*");
+	if (!sites->nr && !wait)
+		return -EINVAL;
+	if (wait && (!sites->nr || remove)) {
+		int ret = later_add(&edit->later, func, module, remove);
+
+		if (ret)
+			return ret;
+	}
+	return edit_sites(edit, sites, remove);
+}
+
+/* The set that a side of a filter becomes; NULL for none. */
+static int edit_result(const struct filter_edit *edit, const struct ftrace_site_set *old,
+		       struct ftrace_site_set **result)
+{
+	struct ftrace_site_set *rest __free(site_set) = NULL;
+
+	rest = ftrace_site_set_minus(edit->clear ? NULL : old, edit->del);
+	if (!rest)
+		return -ENOMEM;
+	*result = ftrace_site_set_union(rest, edit->add);
+	return *result ? 0 : -ENOMEM;
+}
+
+static bool later_will_be_empty(const struct list_head *list, const struct filter_edit *edit)
+{
+	struct filter_later *later;
+
+	list_for_each_entry(later, &edit->later, node) {
+		if (!later->remove)
+			return false;
+	}
+	return edit->clear || list_empty(list);
+}
+
+/* Makes an edit one side of a filter. On failure the filter is as it was. */
+static int edit_commit(struct filter_edit *edit, struct ftrace_filter *filter, bool exclude)
+{
+	struct list_head *list = exclude ? &filter->later_not : &filter->later;
+	struct ftrace_site_set *old = exclude ? filter->not : filter->only;
+	struct ftrace_site_set *other = exclude ? filter->only : filter->not;
+	struct ftrace_site_set *set __free(site_set) = NULL;
+	struct ftrace_site_set *keep __free(site_set) = ftrace_site_set_dup(other);
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (other && !keep)
+		return -ENOMEM;
+	ret = edit_result(edit, old, &set);
+	if (ret)
+		return ret;
+	/* An empty side is none, but for text that went away and may be back. */
+	if (!set->nr && later_will_be_empty(list, edit) &&
+	    (edit->clear || site_set_nr(old) || !old)) {
+		ftrace_site_set_free(set);
+		set = NULL;
+	}
+
+	ret = exclude ? ftrace_refilter(filter, keep, set) : ftrace_refilter(filter, set, keep);
+	if (ret)
+		return ret;
+	retain_and_null_ptr(set);
+	retain_and_null_ptr(keep);
+
+	if (edit->clear)
+		later_free_list(list);
+	later_apply(list, &edit->later);
+	filter_update_list(filter);
+	return 0;
+}
+
+/* Filters set by other kernel code */
+
+static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,
+			      int reset, bool exclude)
+{
+	struct filter_edit edit;
+	int ret = 0;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return -ENODEV;
+	ftrace_ops_init(ops);
+	edit_init(&edit, reset);
+	if (buf) {
+		char *word __free(kfree) = kstrndup((const char *)buf, len, GFP_KERNEL);
+
+		ret = word ? edit_pattern(&edit, strim(word), NULL) : -ENOMEM;
+	}
+	if (!ret)
+		ret = edit_commit(&edit, ops->filter, exclude);
+	edit_destroy(&edit);
+	return ret;
+}
+
+/**
+ * ftrace_set_filter - add the functions that match to what an ops wants
+ * @ops: the ops, registered or not
+ * @buf: a pattern; NULL for none
+ * @len: its length
+ * @reset: forget what the ops wanted before
+ *
+ * Context: process context, sleeps; takes ftrace_lock.
+ * Return: 0; -EINVAL if nothing matches; -ENOMEM, -ENODEV, -EBUSY as from
+ * register_ftrace_function(). On failure the filter is as it was.
+ */
+int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return filter_set_pattern(ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter);
+
+/**
+ * ftrace_set_notrace - add the functions that match to what an ops leaves out
+ * @ops: the ops, registered or not
+ * @buf: a pattern; NULL for none
+ * @len: its length
+ * @reset: forget what the ops left out before
+ *
+ * Context and Return: as for ftrace_set_filter().
+ */
+int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
+{
+	return filter_set_pattern(ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_notrace);
+
+/**
+ * ftrace_set_global_filter - ftrace_set_filter() for the top instance
+ * @buf: as there
+ * @len: as there
+ * @reset: as there
+ */
+void ftrace_set_global_filter(unsigned char *buf, int len, int reset)
+{
+	filter_set_pattern(&global_ops, buf, len, reset, false);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_filter);
+
+/**
+ * ftrace_set_global_notrace - ftrace_set_notrace() for the top instance
+ * @buf: as there
+ * @len: as there
+ * @reset: as there
+ */
+void ftrace_set_global_notrace(unsigned char *buf, int len, int reset)
+{
+	filter_set_pattern(&global_ops, buf, len, reset, true);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
+
+/**
+ * ftrace_set_filter_ips - add sites to what an ops wants, or take them away
+ * @ops: the ops, registered or not
+ * @ips: addresses of sites or of functions
+ * @cnt: how many
+ * @remove: nonzero to take them away
+ * @reset: nonzero to forget what the ops wanted before
+ *
+ * Context: process context, sleeps; takes ftrace_lock.
+ * Return: 0; -EINVAL if an address is no site; -ENOENT if one that is to be
+ * taken away was not wanted; otherwise as for ftrace_set_filter(). On failure
+ * the filter is as it was.
+ */
+int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
+			  int remove, int reset)
+{
+	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(cnt);
+	struct filter_edit edit;
+	int ret;
+
+	if (!sites)
+		return -ENOMEM;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return -ENODEV;
+	ftrace_ops_init(ops);
+	for (unsigned int i = 0; i < cnt; i++) {
+		sites->ip[i] = ftrace_location(ips[i]);
+		if (!sites->ip[i])
+			return -EINVAL;
+		if (remove && !ftrace_site_set_has(ops->filter->only, sites->ip[i]))
+			return -ENOENT;
+	}
+	site_set_sort(sites);
+
+	edit_init(&edit, reset);
+	ret = edit_sites(&edit, sites, remove);
+	if (!ret)
+		ret = edit_commit(&edit, ops->filter, false);
+	edit_destroy(&edit);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
+
+/**
+ * ftrace_set_filter_ip - ftrace_set_filter_ips() for one address
+ * @ops: as there
+ * @ip: the address
+ * @remove: as there
+ * @reset: as there
+ *
+ * Context and Return: as there.
+ */
+int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset)
+{
+	return ftrace_set_filter_ips(ops, &ip, 1, remove, reset);
+}
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
+
+/**
+ * ftrace_ops_set_global_filter - let an ops want what the top instance wants
+ * @ops: not used before
+ */
+void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
+		return;
+	ftrace_ops_init(ops);
+	ops->filter = &global_ops.own_filter;
+}
+EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);
+
+/**
+ * ftrace_free_filter - free what an ops' own filter holds
+ * @ops: not registered
+ *
+ * Context: process context, sleeps; takes ftrace_lock.
+ */
+void ftrace_free_filter(struct ftrace_ops *ops)
+{
+	struct ftrace_filter *filter = &ops->own_filter;
+
+	guard(mutex)(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	if (WARN_ON_ONCE(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+	ftrace_site_set_free(filter->only);
+	ftrace_site_set_free(filter->not);
+	filter->only = NULL;
+	filter->not = NULL;
+	later_free_list(&filter->later);
+	later_free_list(&filter->later_not);
+	filter_update_list(filter);
+}
+EXPORT_SYMBOL_GPL(ftrace_free_filter);
+
+/* Names to addresses */
+
+static int name_cmp(const void *a, const void *b)
+{
+	return strcmp(*(const char * const *)a, *(const char * const *)b);
+}
+
+/**
+ * ftrace_lookup_symbols - find the sites of many functions at once
+ * @sorted_syms: names, ascending by strcmp()
+ * @cnt: how many
+ * @addrs: gets the address of each function's site
+ *
+ * Context: process context, sleeps; takes ftrace_lock.
+ * Return: 0; -ESRCH if a name has no site; -ENOMEM.
+ */
+int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
+{
+	struct ftrace_names *names __free(kfree) = kmalloc(sizeof(*names), GFP_KERNEL);
+	struct ftrace_table *table;
+	const char **found, *name;
+	size_t missing = cnt;
+	int ret = 0;
+
+	if (!names)
+		return -ENOMEM;
+	memset(addrs, 0, cnt * sizeof(*addrs));
+
+	guard(mutex)(&ftrace_lock);
+
+	for_each_ftrace_table(table) {
+		ret = ftrace_names_start(names, table);
+		for (unsigned int i = 0; !ret && missing && i < table->nr; i++) {
+			name = ftrace_names_get(names, i);
+			found = name ? bsearch(&name, sorted_syms, cnt, sizeof(name), name_cmp) :
+				       NULL;
+			if (found && !addrs[found - sorted_syms]) {
+				addrs[found - sorted_syms] =
+					ftrace_rec_ip(table, &table->recs[i]);
+				missing--;
+			}
+		}
+		ftrace_names_end(names);
+		if (ret || !missing)
+			break;
+		cond_resched();
+	}
+	if (ret)
+		return ret;
+	return missing ? -ESRCH : 0;
+}
+
+/* Files */
+
+/**
+ * struct filter_file - an open set_ftrace_filter or set_ftrace_notrace
+ * @tr: its instance, or NULL
+ * @ops: whose filter it is
+ * @exclude: it is set_ftrace_notrace
+ * @probes: function commands are listed and accepted
+ * @edit: what was written
+ * @wrote: some word was taken
+ * @failed: some write failed
+ * @parser: holds a word that a write left unfinished
+ * @shown: for reading: the sites as of when the file was opened
+ */
+struct filter_file {
+	struct trace_array	*tr;
+	struct ftrace_ops	*ops;
+	bool			exclude;
+	bool			probes;
+	struct filter_edit	edit;
+	bool			wrote;
+	bool			failed;
+	struct trace_parser	parser;
+	struct ftrace_site_set	*shown;
+};
+
+enum filter_error {
+	FILTER_ERR_NO_FUNCTION,
+	FILTER_ERR_NO_COMMAND,
+	FILTER_ERR_TOO_LONG,
+};
+
+static const char * const filter_errors[] = {
+	[FILTER_ERR_NO_FUNCTION]	= "No function matches",
+	[FILTER_ERR_NO_COMMAND]		= "Command not found, or not possible here",
+	[FILTER_ERR_TOO_LONG]		= "Word is too long",
+};
+
+static void filter_file_log(struct filter_file *f, const char *word, enum filter_error error,
+			    unsigned int pos)
+{
+	tracing_log_err(f->tr, f->exclude ? "set_ftrace_notrace" : "set_ftrace_filter",
+			word, (const char **)filter_errors, error, pos);
+}
+
+static int filter_file_command(struct filter_file *f, char *func, char *command)
+{
+	if (!f->probes || !f->tr)
+		return -EINVAL;
+	return ftrace_command_run(f->tr, func, command, !f->exclude);
+}
+
+static int filter_file_word(struct filter_file *f, char *word)
+{
+	char *copy __free(kfree) = kstrdup(word, GFP_KERNEL);
+	char *func = word, *rest = strchr(word, ':');
+	unsigned int pos = rest ? rest + 1 - word : 0;
+	int ret;
+
+	if (!copy)
+		return -ENOMEM;
+	if (rest)
+		*rest++ = '\0';
+
+	if (rest && strncmp(rest, "mod:", 4)) {
+		ret = filter_file_command(f, func, rest);
+		if (ret == -EINVAL)
+			filter_file_log(f, copy, FILTER_ERR_NO_COMMAND, pos);
+		return ret;
+	}
+
+	scoped_guard(mutex, &ftrace_lock)
+		ret = edit_pattern(&f->edit, func, rest ? rest + 4 : NULL);
+	if (ret == -EINVAL)
+		filter_file_log(f, copy, FILTER_ERR_NO_FUNCTION, copy[0] == '!');
+	return ret;
+}
+
+static struct filter_file *filter_file_of(struct file *file)
+{
+	if (file->f_mode & FMODE_READ)
+		return ((struct seq_file *)file->private_data)->private;
+	return file->private_data;
+}
+
+/* Sets *@took once a whole word was accepted. */
+static ssize_t filter_file_parse(struct filter_file *f, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos, bool *took)
+{
+	ssize_t done = 0, ret;
+
+	while (done < cnt) {
+		ret = trace_get_user(&f->parser, ubuf + done, cnt - done, ppos);
+		if (ret < 0) {
+			/* The word is cut where the buffer ends. */
+			f->parser.buffer[f->parser.idx] = '\0';
+			if (ret == -EINVAL)
+				filter_file_log(f, f->parser.buffer, FILTER_ERR_TOO_LONG, 0);
+			return ret;
+		}
+		done += ret;
+		if (!trace_parser_loaded(&f->parser) || trace_parser_cont(&f->parser))
+			continue;
+		ret = filter_file_word(f, f->parser.buffer);
+		trace_parser_clear(&f->parser);
+		if (ret < 0)
+			return ret;
+		*took = true;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return done;
+}
+
+/* Drops the patterns that were added behind @last. */
+static void later_cut(struct list_head *list, struct list_head *last)
+{
+	while (last->next != list)
+		later_free(list_entry(last->next, struct filter_later, node));
+}
+
+static ssize_t filter_file_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	struct filter_file *f = filter_file_of(file);
+	struct ftrace_site_set *add __free(site_set) = ftrace_site_set_dup(f->edit.add);
+	struct ftrace_site_set *del __free(site_set) = ftrace_site_set_dup(f->edit.del);
+	struct list_head *last = f->edit.later.prev;
+	bool took = false;
+	ssize_t ret;
+
+	if (!cnt)
+		return 0;
+	if (ftrace_disabled)
+		return -ENODEV;
+	if ((f->edit.add && !add) || (f->edit.del && !del))
+		return -ENOMEM;
+
+	ret = filter_file_parse(f, ubuf, cnt, ppos, &took);
+	if (ret >= 0) {
+		f->wrote |= took;
+		return ret;
+	}
+
+	swap(f->edit.add, add);
+	swap(f->edit.del, del);
+	later_cut(&f->edit.later, last);
+	f->parser.fail = false;
+	trace_parser_clear(&f->parser);
+	f->failed = true;
+	return ret;
+}
+
+/**
+ * ftrace_filter_write - write() of set_ftrace_filter and its like
+ * @file: opened with ftrace_regex_open()
+ * @ubuf: what is written
+ * @cnt: how much
+ * @ppos: file position
+ *
+ * Return: @cnt; or, with nothing of this write kept, -EINVAL if a word matches
+ * no function or is no command, -ENOMEM, -EFAULT, -EINTR, -ENODEV, or what a
+ * command returned.
+ */
+ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
+			    loff_t *ppos)
+{
+	return filter_file_write(file, ubuf, cnt, ppos);
+}
+
+/**
+ * ftrace_notrace_write - write() of set_ftrace_notrace and its like
+ * @file: as for ftrace_filter_write()
+ * @ubuf: as there
+ * @cnt: as there
+ * @ppos: as there
+ *
+ * Return: as there.
+ */
+ssize_t ftrace_notrace_write(struct file *file, const char __user *ubuf, size_t cnt,
+			     loff_t *ppos)
+{
+	return filter_file_write(file, ubuf, cnt, ppos);
+}
+
+/*
+ * Lines of a filter file: the sites or the line that says that there are none
+ * (line 0), what waits for modules, and the function commands in one go.
+ */
+static void *filter_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct filter_file *f = m->private;
+
+	mutex_lock(&ftrace_lock);
+	if (*pos > max(site_set_nr(f->shown), 1u))
+		return NULL;
+	/* 0 must not be NULL. */
+	return (void *)(unsigned long)(*pos + 1);
+}
+
+static void *filter_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct filter_file *f = m->private;
+
+	++*pos;
+	if (*pos > max(site_set_nr(f->shown), 1u))
+		return NULL;
+	return (void *)(unsigned long)(*pos + 1);
+}
+
+static void filter_seq_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+static void filter_show_later(struct seq_file *m, struct filter_file *f)
+{
+	struct ftrace_filter *filter = f->ops->filter;
+	struct filter_later *later;
+
+	list_for_each_entry(later, f->exclude ? &filter->later_not : &filter->later, node)
+		seq_printf(m, "%s:mod:%s\n", later->func, later->module);
+}
+
+static int filter_seq_show(struct seq_file *m, void *v)
+{
+	struct filter_file *f = m->private;
+	unsigned long line = (unsigned long)v - 1;
+
+	if (line < site_set_nr(f->shown)) {
+		seq_printf(m, "%ps\n", (void *)f->shown->ip[line]);
+	} else if (!f->shown) {
+		if (line)
+			goto tail;
+		seq_puts(m, f->exclude ? "#### no functions disabled ####\n" :
+					 "#### all functions enabled ####\n");
+	} else if (line) {
+		goto tail;
+	}
+	return 0;
+tail:
+	filter_show_later(m, f);
+	if (f->probes && f->tr)
+		ftrace_command_show(m, f->tr);
+	return 0;
+}
+
+static const struct seq_operations filter_seq_ops = {
+	.start	= filter_seq_start,
+	.next	= filter_seq_next,
+	.stop	= filter_seq_stop,
+	.show	= filter_seq_show,
+};
+
+static void filter_file_free(struct filter_file *f)
+{
+	edit_destroy(&f->edit);
+	trace_parser_put(&f->parser);
+	ftrace_site_set_free(f->shown);
+	if (f->tr)
+		trace_array_put(f->tr);
+	kfree(f);
+}
+
+static int filter_file_open_for_read(struct filter_file *f, struct file *file)
+{
+	struct ftrace_filter *filter = f->ops->filter;
+	int ret = seq_open(file, &filter_seq_ops);
+
+	if (ret)
+		return ret;
+	((struct seq_file *)file->private_data)->private = f;
+
+	guard(mutex)(&ftrace_lock);
+	if (f->exclude ? !filter->not : !filter->only)
+		return 0;
+	f->shown = ftrace_site_set_dup(f->exclude ? filter->not : filter->only);
+	if (f->shown)
+		return 0;
+	seq_release(NULL, file);
+	return -ENOMEM;
+}
+
+/**
+ * ftrace_regex_open - open a file that shows and sets a filter
+ * @tr: the instance; NULL to take it from the ops
+ * @ops: whose filter it is; NULL for the instance's
+ * @flag: FTRACE_ITER_NOTRACE for the sites to leave out; FTRACE_ITER_DO_PROBES
+ *	  if function commands are shown and accepted
+ * @inode: not used
+ * @file: the file
+ *
+ * Context: process context, sleeps.
+ * Return: 0, -ENODEV, -EPERM when locked down, or -ENOMEM.
+ */
+int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
+		      struct inode *inode, struct file *file)
+{
+	struct filter_file *f;
+	int ret;
+
+	if (ftrace_disabled)
+		return -ENODEV;
+	if (!tr) {
+		ops = ops ?: &global_ops;
+		tr = ops->private;
+	}
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f) {
+		if (tr)
+			trace_array_put(tr);
+		return -ENOMEM;
+	}
+	f->tr = tr;
+	f->ops = ops ?: tr->ops;
+	f->exclude = flag & FTRACE_ITER_NOTRACE;
+	f->probes = flag & FTRACE_ITER_DO_PROBES;
+	edit_init(&f->edit, (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC));
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_ops_init(f->ops);
+
+	ret = trace_parser_get_init(&f->parser, FILTER_WORD_MAX) ? -ENOMEM : 0;
+	if (!ret) {
+		if (file->f_mode & FMODE_READ)
+			ret = filter_file_open_for_read(f, file);
+		else
+			file->private_data = f;
+	}
+	if (ret)
+		filter_file_free(f);
+	return ret;
+}
+
+static void filter_file_commit(struct filter_file *f)
+{
+	int ret;
+
+	/* The last word may come without a newline. */
+	if (trace_parser_loaded(&f->parser)) {
+		if (filter_file_word(f, f->parser.buffer))
+			f->failed = true;
+		else
+			f->wrote = true;
+	}
+	if (f->failed && !f->wrote)
+		return;
+	if (!f->wrote && !f->edit.clear)
+		return;
+
+	guard(mutex)(&ftrace_lock);
+	ret = edit_commit(&f->edit, f->ops->filter, f->exclude);
+	if (ret)
+		pr_warn("%s is unchanged: %pe\n",
+			f->exclude ? "set_ftrace_notrace" : "set_ftrace_filter", ERR_PTR(ret));
+}
+
+/**
+ * ftrace_regex_release - close a file that shows and sets a filter, and apply
+ * what was written
+ * @inode: not used
+ * @file: the file
+ *
+ * Return: 0.
+ */
+int ftrace_regex_release(struct inode *inode, struct file *file)
+{
+	struct filter_file *f = filter_file_of(file);
+
+	if (file->f_mode & FMODE_WRITE)
+		filter_file_commit(f);
+	if (file->f_mode & FMODE_READ)
+		seq_release(inode, file);
+	filter_file_free(f);
+	return 0;
+}
+
+static int filter_open(struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(inode->i_private, NULL,
+				 FTRACE_ITER_FILTER | FTRACE_ITER_DO_PROBES, inode, file);
+}
+
+static int notrace_open(struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_NOTRACE, inode, file);
+}
+
+static const struct file_operations filter_fops = {
+	.open		= filter_open,
+	.read		= seq_read,
+	.write		= ftrace_filter_write,
+	.llseek		= tracing_lseek,
+	.release	= ftrace_regex_release,
+};
+
+static const struct file_operations notrace_fops = {
+	.open		= notrace_open,
+	.read		= seq_read,
+	.write		= ftrace_notrace_write,
+	.llseek		= tracing_lseek,
+	.release	= ftrace_regex_release,
+};
+
+/**
+ * ftrace_create_filter_files - make the filter files of an instance
+ * @tr: the instance; NULL for the top one
+ * @parent: its directory
+ */
+void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
+{
+	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr, &filter_fops);
+	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr, &notrace_fops);
+}
+
+/**
+ * ftrace_destroy_filter_files - forget the filter of an ops that will be freed
+ * @ops: the ops
+ *
+ * The files are gone already.
+ */
+void ftrace_destroy_filter_files(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(ops);
+	ops->flags |= FTRACE_OPS_FL_DELETED;
+	ftrace_free_filter(ops);
+}
+
+/* The kernel command line */
+
+static char filter_param[COMMAND_LINE_SIZE] __initdata;
+static char notrace_param[COMMAND_LINE_SIZE] __initdata;
+
+/* The startup tests leave alone what the command line asked for. */
+bool ftrace_filter_param __initdata;
+
+static int __init filter_setup(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(filter_param, str);
+	return 1;
+}
+__setup("ftrace_filter=", filter_setup);
+
+static int __init notrace_setup(char *str)
+{
+	ftrace_filter_param = true;
+	strscpy(notrace_param, str);
+	return 1;
+}
+__setup("ftrace_notrace=", notrace_setup);
+
+static void __init set_early_filter_locked(struct ftrace_ops *ops, char *buf, bool exclude)
+{
+	struct filter_edit edit;
+	char *word;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	edit_init(&edit, false);
+	while ((word = strsep(&buf, ","))) {
+		char *module = strstr(word, ":mod:");
+
+		if (!*word)
+			continue;
+		if (module) {
+			*module = '\0';
+			module += strlen(":mod:");
+		}
+		if (edit_pattern(&edit, word, module))
+			pr_warn("no function matches \"%s\"\n", word);
+	}
+	if (edit_commit(&edit, ops->filter, exclude))
+		pr_warn("filters of the command line are not applied\n");
+	edit_destroy(&edit);
+}
+
+/**
+ * ftrace_set_early_filter - set a filter from the command line
+ * @ops: whose filter it is
+ * @buf: patterns with commas between; changed
+ * @enable: nonzero for the sites that it wants, 0 for those to leave out
+ *
+ * Context: boot, after ftrace_init().
+ */
+void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
+{
+	guard(mutex)(&ftrace_lock);
+	set_early_filter_locked(ops, buf, !enable);
+}
+
+/**
+ * ftrace_set_early_filters - apply ftrace_filter= and ftrace_notrace=
+ *
+ * Context: boot, ftrace_lock is held.
+ */
+void __init ftrace_set_early_filters(void)
+{
+	if (filter_param[0])
+		set_early_filter_locked(&global_ops, filter_param, false);
+	if (notrace_param[0])
+		set_early_filter_locked(&global_ops, notrace_param, true);
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_filter_kunit.c"
+#endif

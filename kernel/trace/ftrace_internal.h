@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of function tracing share, and nobody else sees.
+ *
+ * Words: a site is one compiler-made call at the head of a function; a record
+ * (struct dyn_ftrace) is a site at run time; a table holds the sorted records
+ * of one piece of text; a callset is the ordered list of ops that a site
+ * calls; a transaction changes the callsets of many sites, or of none.
+ *
+ * Lock order:
+ *	event_mutex > trace_types_lock > ftrace_lock > text_mutex
+ * ftrace_lock covers the list of ops, all filters, the tables, the callsets
+ * and every transaction. Who runs without it: ftrace_list_func() and
+ * ftrace_site_find(), which rely on retired objects being freed only after the
+ * grace periods named at ftrace_retire().
+ */
+#ifndef _KERNEL_TRACE_FTRACE_INTERNAL_H
+#define _KERNEL_TRACE_FTRACE_INTERNAL_H
+
+#include <linux/bitfield.h>
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+
+struct module;
+struct orc_entry;
+struct seq_file;
+struct trace_array;
+
+extern struct mutex ftrace_lock;
+extern struct ftrace_ops global_ops;
+extern struct ftrace_ops *function_trace_op;
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+/*
+ * A record's state word:
+ *
+ *	 31          30       29        24 23                    0
+ *	+-----------+--------+------------+-----------------------+
+ *	| quarantine| touched| (reserved) |    callset number     |
+ *	+-----------+--------+------------+-----------------------+
+ *
+ * Callset 0 has no ops: the site is a NOP.
+ */
+#define FTRACE_STATE_CALLSET	GENMASK(23, 0)
+#define FTRACE_STATE_TOUCHED	BIT(30)
+#define FTRACE_STATE_QUARANTINE	BIT(31)
+
+#define FTRACE_CALLSET_MAX	FIELD_MAX(FTRACE_STATE_CALLSET)
+
+static_assert(!(FTRACE_STATE_CALLSET & (FTRACE_STATE_TOUCHED | FTRACE_STATE_QUARANTINE)));
+static_assert(sizeof(struct dyn_ftrace) == 8);
+
+static inline u32 ftrace_rec_callset(const struct dyn_ftrace *rec)
+{
+	return FIELD_GET(FTRACE_STATE_CALLSET, READ_ONCE(rec->state));
+}
+
+static inline bool ftrace_rec_touched(const struct dyn_ftrace *rec)
+{
+	return READ_ONCE(rec->state) & FTRACE_STATE_TOUCHED;
+}
+
+static inline bool ftrace_rec_quarantined(const struct dyn_ftrace *rec)
+{
+	return READ_ONCE(rec->state) & FTRACE_STATE_QUARANTINE;
+}
+
+/* Callers hold ftrace_lock: readers without it see the old or the new word. */
+static inline void ftrace_rec_set_callset(struct dyn_ftrace *rec, u32 nr)
+{
+	u32 flags = rec->state & ~FTRACE_STATE_CALLSET;
+
+	if (nr)
+		flags |= FTRACE_STATE_TOUCHED;
+	WRITE_ONCE(rec->state, flags | FIELD_PREP(FTRACE_STATE_CALLSET, nr));
+}
+
+static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
+{
+	WRITE_ONCE(rec->state, rec->state | FTRACE_STATE_QUARANTINE);
+}
+
+/**
+ * struct ftrace_retiree - something that readers without a lock may still use
+ * @node: links the ones that wait
+ * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
+ *	  in code that is going away; makes the object unfindable
+ * @free: called once no reader is left
+ */
+struct ftrace_retiree {
+	struct list_head	node;
+	void			(*hide)(struct ftrace_retiree *retiree);
+	void			(*free)(struct ftrace_retiree *retiree);
+};
+
+/**
+ * struct ftrace_table - the records of one piece of text
+ * @base: the address that the records' offsets count from
+ * @start: first address of the text
+ * @end: first address behind the text
+ * @recs: records, strictly ascending by offset
+ * @nr: number of @recs
+ * @live: the text may run; sites are switched through the live patcher
+ * @init: the text is freed after initialization
+ * @mod: the module, NULL for the core kernel
+ * @retiree: frees the table
+ */
+struct ftrace_table {
+	unsigned long		base;
+	unsigned long		start;
+	unsigned long		end;
+	struct dyn_ftrace	*recs;
+	unsigned int		nr;
+	bool			live;
+	bool			init;
+	struct module		*mod;
+	struct ftrace_retiree	retiree;
+};
+
+static inline unsigned long ftrace_rec_ip(const struct ftrace_table *table,
+					  const struct dyn_ftrace *rec)
+{
+	return table->base + rec->offset;
+}
+
+/**
+ * struct ftrace_callset - the ops that a site calls, in order
+ * @nr: its number, as in the records; never 0
+ * @nr_sites: how many records name it; ftrace_lock
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and FTRACE_OPS_FL_IPMODIFY
+ * @pinned: text that was altered behind our back may still lead here
+ * @nr_ops: how many @ops
+ * @tramp: its trampoline; 0 where the sites go through ftrace_caller
+ * @tramp_size: bytes of code at @tramp
+ * @arch: what the architecture keeps of the trampoline
+ * @node: in the hash of callsets by their ops
+ * @retiree: frees the callset and its trampoline
+ * @ops: by ascending ops->seq, that is, in the order of registration
+ *
+ * All but @nr_sites and @pinned is constant once the callset is published.
+ */
+struct ftrace_callset {
+	u32			nr;
+	unsigned int		nr_sites;
+	bool			pinned;
+	unsigned long		flags;
+	unsigned int		nr_ops;
+	unsigned int		tramp_size;
+	unsigned long		tramp;
+	void			*arch;
+	struct hlist_node	node;
+	struct ftrace_retiree	retiree;
+	struct ftrace_ops	*ops[] __counted_by(nr_ops);
+};
+
+/**
+ * struct ftrace_site_set - sorted addresses of sites, never changed once made
+ * @nr: number of addresses
+ * @ip: strictly ascending
+ */
+struct ftrace_site_set {
+	unsigned int		nr;
+	unsigned long		ip[] __counted_by(nr);
+};
+
+/* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
+#define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
+#define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
+
+/* ftrace.c */
+
+extern struct list_head ftrace_ops_registered;
+extern int ftrace_disabled;
+
+void ftrace_ops_init(struct ftrace_ops *ops);
+bool ftrace_ops_is_active(const struct ftrace_ops *ops);
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+void ftrace_retire(struct ftrace_retiree *retiree);
+void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+/* ftrace_sites.c, and what the linker script puts around its input */
+
+extern u32 __start_mcount_loc[];
+extern u32 __stop_mcount_loc[];
+extern unsigned int ftrace_nr_sites;
+extern unsigned long ftrace_sites_changed;
+
+struct ftrace_table *ftrace_table_next(const struct ftrace_table *table);
+struct ftrace_table *ftrace_table_find(unsigned long ip);
+struct dyn_ftrace *ftrace_site_find(unsigned long ip);
+unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
+
+#define for_each_ftrace_table(table)				\
+	for ((table) = ftrace_table_next(NULL); (table);	\
+	     (table) = ftrace_table_next(table))
+
+#define for_each_ftrace_rec(table, rec)				\
+	for ((rec) = (table)->recs; (rec) < (table)->recs + (table)->nr; (rec)++)
+
+/**
+ * struct ftrace_names - walks the names of a table's sites, in order
+ * @table: the table
+ * @cursor: where the walk is in the core kernel's symbols
+ * @sym: for a module, the index of each record's symbol
+ * @buf: holds the name that was found last
+ */
+struct ftrace_names {
+	struct ftrace_table	*table;
+	struct kallsyms_cursor	cursor;
+	u32			*sym;
+	char			buf[KSYM_NAME_LEN + 16];
+};
+
+int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table);
+const char *ftrace_names_get(struct ftrace_names *names, unsigned int index);
+void ftrace_names_end(struct ftrace_names *names);
+
+/* ftrace_callset.c */
+
+struct ftrace_callset *ftrace_callset_get(u32 nr);
+struct ftrace_callset *ftrace_callset_next(u32 *nr);
+u32 ftrace_callset_limit(void);
+struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
+struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
+bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
+void ftrace_callset_put_unused(struct ftrace_callset *cs);
+unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
+void ftrace_callset_alloc_tramp(struct ftrace_callset *cs);
+struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
+
+#define for_each_ftrace_callset(cs, nr)					\
+	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\
+	     (cs) = ftrace_callset_next(&(nr)))
+
+/* ftrace_update.c */
+
+int ftrace_attach(struct ftrace_ops *ops);
+void ftrace_detach(struct ftrace_ops *ops);
+int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+		    struct ftrace_site_set *not);
+int ftrace_attach_table(struct ftrace_table *table);
+void ftrace_detach_table(struct ftrace_table *table);
+int ftrace_update_all(void);
+
+/* ftrace_filter.c */
+
+struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr);
+struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
+void ftrace_site_set_free(struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
+void ftrace_filter_init(struct ftrace_filter *filter);
+int ftrace_filter_module_coming(struct module *mod);
+void ftrace_filter_forget_range(unsigned long start, unsigned long end);
+void __init ftrace_set_early_filters(void);
+
+/* ftrace_files.c */
+
+void ftrace_files_init(struct trace_array *tr, struct dentry *parent);
+
+/* ftrace_command.c: "function:command:parameter" in the filter files */
+
+int ftrace_command_run(struct trace_array *tr, char *func, char *command, bool enable);
+void ftrace_command_show(struct seq_file *m, struct trace_array *tr);
+void ftrace_command_forget_range(unsigned long start, unsigned long end);
+
+/* ftrace_pid.c */
+
+void ftrace_pid_init(struct trace_array *tr, struct dentry *parent);
+void ftrace_pid_update_ops(struct ftrace_ops *ops);
+bool ftrace_pids_enabled(struct ftrace_ops *ops);
+
+/* arch */
+
+/**
+ * enum ftrace_arch_check - what arch_ftrace_check_site() found
+ * @FTRACE_SITE_OK: the text is what the record says
+ * @FTRACE_SITE_ALTERED: it is something else
+ */
+enum ftrace_arch_check {
+	FTRACE_SITE_OK,
+	FTRACE_SITE_ALTERED,
+};
+
+enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target);
+void arch_ftrace_init(void);
+int arch_ftrace_init_site(unsigned long ip);
+void arch_ftrace_report_site(unsigned long ip, unsigned long target);
+
+struct ftrace_patch;
+
+struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
+void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip,
+			   unsigned long from, unsigned long to);
+void arch_ftrace_patch_end(struct ftrace_patch *patch);
+
+int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
+void arch_ftrace_tramp_free(struct ftrace_callset *cs);
+void arch_ftrace_tramp_silence(struct ftrace_patch *patch, struct ftrace_callset *cs,
+			       struct ftrace_ops *ops);
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				struct ftrace_ops *ops, ftrace_func_t to);
+struct orc_entry *ftrace_tramp_orc(unsigned long ip);
+void arch_ftrace_set_caller(ftrace_func_t func);
+
+#endif /* CONFIG_DYNAMIC_FTRACE */
+#endif /* _KERNEL_TRACE_FTRACE_INTERNAL_H */

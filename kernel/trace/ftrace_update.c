@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transactions: a change of what is attached where, made as a whole or not at
+ * all.
+ *
+ *	plan	which records go from which callset to which; the text at each
+ *		is compared with what the record says
+ *	alloc	trampolines of the callsets that are new
+ *	apply	records, and the text in batches
+ *	retire	callsets that no record names any more
+ *
+ * Invariants:
+ *  1. Only planning can fail, and it changes no record and no text.
+ *  2. The mapping from callset to callset is computed once for each callset
+ *     and each change of the transaction, not once for each record.
+ *  3. A site whose text is not what its record says is quarantined: reported,
+ *     and left alone by this and all later transactions.
+ *  4. Through a transaction, an ops that stays attached to a site sees every
+ *     call exactly once: both the old and the new target call it, and a CPU
+ *     calls one of them.
+ *
+ * ftrace_lock is held throughout.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "ftrace_internal.h"
+
+/**
+ * struct change_cursor - tests ascending addresses against a site set
+ * @set: the set
+ * @i: its first address that is not below those tested so far
+ */
+struct change_cursor {
+	const struct ftrace_site_set	*set;
+	unsigned int			i;
+};
+
+/**
+ * struct ftrace_change - what a transaction does to one ops
+ * @ops: the ops
+ * @wanted: whether it is to be called at all after the transaction
+ * @only: sites to attach to; no set means all
+ * @not: sites to leave out; no set means none
+ * @map: from old to new callset: index = 2 * number + (the ops wants the site)
+ * @last: the index that was looked up last
+ * @last_to: what it maps to
+ */
+struct ftrace_change {
+	struct ftrace_ops	*ops;
+	bool			wanted;
+	struct change_cursor	only;
+	struct change_cursor	not;
+	struct xarray		map;
+	unsigned long		last;
+	u32			last_to;
+};
+
+/**
+ * struct tx_end - the callset that a record comes from or goes to
+ * @nr: its number
+ * @cs: the callset, NULL for number 0
+ * @target: what its sites call
+ */
+struct tx_end {
+	u32			nr;
+	struct ftrace_callset	*cs;
+	unsigned long		target;
+};
+
+/**
+ * struct ftrace_tx - a transaction
+ * @change: the changes, applied one after the other
+ * @nr: number of @change
+ * @table: if not NULL, only its records are concerned
+ * @sites: if not NULL, only these sites are concerned
+ * @moved: records that change their callset
+ * @from: where the record that was looked at last comes from
+ * @to: where the record that was applied last goes
+ */
+struct ftrace_tx {
+	struct ftrace_change	*change;
+	unsigned int		nr;
+	struct ftrace_table	*table;
+	struct ftrace_site_set	*sites;
+	unsigned int		moved;
+	struct tx_end		from;
+	struct tx_end		to;
+};
+
+/* Inlined with its argument known: it runs for each record. */
+typedef int (*tx_func_t)(struct ftrace_tx *tx, struct ftrace_table *table,
+			 struct dyn_ftrace *rec, void *data);
+
+/* Addresses come in ascending order between two cursor_rewind(). */
+static bool cursor_has(struct change_cursor *cursor, unsigned long ip)
+{
+	const struct ftrace_site_set *set = cursor->set;
+
+	while (cursor->i < set->nr && set->ip[cursor->i] < ip)
+		cursor->i++;
+	return cursor->i < set->nr && set->ip[cursor->i] == ip;
+}
+
+static bool change_wants(struct ftrace_change *change, unsigned long ip)
+{
+	if (!change->wanted)
+		return false;
+	if (change->only.set && !cursor_has(&change->only, ip))
+		return false;
+	return !change->not.set || !cursor_has(&change->not, ip);
+}
+
+static void tx_rewind(struct ftrace_tx *tx)
+{
+	/* Trampolines are made between two walks: targets are looked up again. */
+	tx->from = (struct tx_end) { };
+	tx->to = (struct tx_end) { };
+	for (unsigned int i = 0; i < tx->nr; i++) {
+		tx->change[i].only.i = 0;
+		tx->change[i].not.i = 0;
+	}
+}
+
+/* What @index maps to, remembered as the last; makes the callset if needed. */
+static noinline int change_map(struct ftrace_change *change, unsigned long index)
+{
+	void *entry = xa_load(&change->map, index);
+	struct ftrace_callset *from, *to;
+
+	if (!entry) {
+		from = ftrace_callset_get(index / 2);
+		to = index % 2 ? ftrace_callset_with(from, change->ops) :
+				 ftrace_callset_without(from, change->ops);
+		if (IS_ERR(to))
+			return PTR_ERR(to);
+		entry = xa_mk_value(to ? to->nr : 0);
+		if (xa_is_err(xa_store(&change->map, index, entry, GFP_KERNEL)))
+			return -ENOMEM;
+	}
+	change->last = index;
+	change->last_to = xa_to_value(entry);
+	return 0;
+}
+
+/*
+ * The new callset of a record, or an error from making it. Neighbours mostly
+ * have the same callset, so the last answer mostly serves.
+ */
+static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 nr)
+{
+	for (unsigned int i = 0; i < tx->nr; i++) {
+		struct ftrace_change *change = &tx->change[i];
+		unsigned long index = 2UL * nr + change_wants(change, ip);
+
+		if (unlikely(index != change->last)) {
+			int ret = change_map(change, index);
+
+			if (ret)
+				return ret;
+		}
+		nr = change->last_to;
+	}
+	return nr;
+}
+
+/* What tx_apply_rec() needs to know of a callset; the last one is kept. */
+static __always_inline void tx_end_set(struct tx_end *end, u32 nr)
+{
+	if (likely(end->nr == nr))
+		return;
+	end->nr = nr;
+	end->cs = ftrace_callset_get(nr);
+	end->target = ftrace_callset_target(end->cs);
+}
+
+static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void *data)
+{
+	struct ftrace_table *table = NULL;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < tx->sites->nr; i++) {
+		unsigned long ip = tx->sites->ip[i];
+		unsigned int at;
+
+		if (!table || ip < table->start || ip >= table->end)
+			table = ftrace_table_find(ip);
+		if (!table)
+			continue;
+		at = ftrace_table_lower_bound(table, ip);
+		if (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) == ip)
+			ret = fn(tx, table, &table->recs[at], data);
+	}
+	return ret;
+}
+
+static __always_inline int tx_for_table(struct ftrace_tx *tx, struct ftrace_table *table,
+					tx_func_t fn, void *data)
+{
+	struct dyn_ftrace *rec;
+	int ret = 0;
+
+	for_each_ftrace_rec(table, rec) {
+		ret = fn(tx, table, rec, data);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* Calls @fn for every record concerned, ascending by address. */
+static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void *data)
+{
+	struct ftrace_table *table;
+	int ret = 0;
+
+	tx_rewind(tx);
+	if (tx->table)
+		return tx_for_table(tx, tx->table, fn, data);
+	if (tx->sites)
+		return tx_for_sites(tx, fn, data);
+	for_each_ftrace_table(table) {
+		ret = tx_for_table(tx, table, fn, data);
+		if (ret)
+			break;
+		cond_resched();
+	}
+	return ret;
+}
+
+/*
+ * The site leaves its callset, but somebody may put our CALL back in its place
+ * that he has saved: the trampoline must stay.
+ */
+static void tx_quarantine(struct dyn_ftrace *rec, struct ftrace_callset *cs)
+{
+	ftrace_rec_set_callset(rec, 0);
+	ftrace_rec_quarantine(rec);
+	if (!cs)
+		return;
+	cs->pinned = true;
+	cs->nr_sites--;
+}
+
+static __always_inline int tx_plan_rec(struct ftrace_tx *tx, struct ftrace_table *table,
+				       struct dyn_ftrace *rec, void *data)
+{
+	unsigned long ip = ftrace_rec_ip(table, rec);
+	u32 from = ftrace_rec_callset(rec);
+	long to;
+
+	if (ftrace_rec_quarantined(rec))
+		return 0;
+	to = tx_map(tx, ip, from);
+	if (to < 0)
+		return to;
+	if (to == from)
+		return 0;
+
+	tx_end_set(&tx->from, from);
+	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
+		arch_ftrace_report_site(ip, tx->from.target);
+		tx_quarantine(rec, tx->from.cs);
+		return 0;
+	}
+	tx->moved++;
+	return 0;
+}
+
+static __always_inline int tx_apply_rec(struct ftrace_tx *tx, struct ftrace_table *table,
+					struct dyn_ftrace *rec, void *patch)
+{
+	unsigned long ip = ftrace_rec_ip(table, rec);
+	u32 from = ftrace_rec_callset(rec);
+	long to;
+
+	if (ftrace_rec_quarantined(rec))
+		return 0;
+	to = tx_map(tx, ip, from);
+	if (to == from || WARN_ON_ONCE(to < 0))
+		return 0;
+
+	tx_end_set(&tx->from, from);
+	tx_end_set(&tx->to, to);
+	if (tx->from.cs)
+		tx->from.cs->nr_sites--;
+	if (tx->to.cs)
+		tx->to.cs->nr_sites++;
+	ftrace_rec_set_callset(rec, to);
+	if (tx->from.target != tx->to.target)
+		arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);
+	return 0;
+}
+
+static void change_alloc_tramps(struct ftrace_change *change)
+{
+	struct ftrace_callset *cs;
+	unsigned long index;
+	void *entry;
+
+	xa_for_each(&change->map, index, entry) {
+		cs = ftrace_callset_get(xa_to_value(entry));
+		/* Where it has sites, they call ftrace_caller already: let them. */
+		if (cs && !cs->nr_sites)
+			ftrace_callset_alloc_tramp(cs);
+	}
+}
+
+/*
+ * An ops that leaves the sites of a callset for good is taken out of the
+ * callset's trampoline too, so that a task preempted in it will not enter it.
+ */
+static void tx_silence(struct ftrace_tx *tx, struct ftrace_patch *patch)
+{
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	for (unsigned int i = 0; i < tx->nr; i++) {
+		struct ftrace_change *change = &tx->change[i];
+
+		if (change->wanted)
+			continue;
+		for_each_ftrace_callset(cs, nr) {
+			if (!cs->nr_sites && ftrace_callset_has(cs, change->ops))
+				arch_ftrace_tramp_silence(patch, cs, change->ops);
+		}
+	}
+}
+
+static void tx_put_unused(void)
+{
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr) {
+		if (!hlist_unhashed(&cs->node))
+			ftrace_callset_put_unused(cs);
+	}
+}
+
+/* The ops whose callback the static trampolines call directly, or NULL. */
+static struct ftrace_ops *single;
+
+/*
+ * What the static trampolines have to call: the list function, or directly the
+ * only ops of the only callset that goes through them. With @coming, callsets
+ * count that have no site yet.
+ */
+static void tx_set_caller(bool coming)
+{
+	struct ftrace_ops *ops = NULL;
+	struct ftrace_callset *cs;
+	unsigned int users = 0;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr) {
+		if (cs->tramp || hlist_unhashed(&cs->node) || !(cs->nr_sites || coming))
+			continue;
+		users += cs->nr_ops;
+		ops = cs->ops[0];
+	}
+
+	if (users > 1 || (users && single && single != ops)) {
+		arch_ftrace_set_caller(ftrace_list_func);
+		single = NULL;
+	}
+	if (users == 1 && !single && !coming) {
+		/* Until the call is patched, whoever is called ignores it. */
+		WRITE_ONCE(function_trace_op, ops);
+		arch_ftrace_set_caller(ftrace_ops_get_func(ops));
+		single = ops;
+	} else if (users == 1 && !single) {
+		arch_ftrace_set_caller(ftrace_list_func);
+	}
+	if (!users) {
+		arch_ftrace_set_caller(ftrace_stub);
+		single = NULL;
+	}
+}
+
+static int tx_run(struct ftrace_tx *tx)
+{
+	struct ftrace_patch *patch;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ret = tx_for_each(tx, tx_plan_rec, NULL);
+	if (!ret && tx->moved) {
+		for (unsigned int i = 0; i < tx->nr; i++)
+			change_alloc_tramps(&tx->change[i]);
+		tx_set_caller(true);
+
+		/* Some room for what is silenced in the same batch. */
+		patch = arch_ftrace_patch_begin(tx->moved + 16);
+		tx_for_each(tx, tx_apply_rec, patch);
+		tx_silence(tx, patch);
+		arch_ftrace_patch_end(patch);
+	}
+	tx_put_unused();
+	tx_set_caller(false);
+	return ret;
+}
+
+static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
+{
+	*change = (struct ftrace_change) {
+		.ops		= ops,
+		.wanted		= ftrace_ops_is_active(ops),
+		.only.set	= ops->filter->only,
+		.not.set	= ops->filter->not,
+		.last		= ULONG_MAX,
+	};
+	xa_init(&change->map);
+}
+
+static void tx_destroy(struct ftrace_tx *tx)
+{
+	for (unsigned int i = 0; i < tx->nr; i++)
+		xa_destroy(&tx->change[i].map);
+}
+
+static int tx_run_one(struct ftrace_ops *ops)
+{
+	struct ftrace_change change;
+	struct ftrace_tx tx = { .change = &change, .nr = 1, .sites = ops->filter->only };
+	int ret;
+
+	change_init(&change, ops);
+	ret = tx_run(&tx);
+	tx_destroy(&tx);
+	return ret;
+}
+
+/**
+ * ftrace_attach - register an ops and attach it to the sites that it wants
+ * @ops: initialized and not registered
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
+ * the ops as it was.
+ */
+int ftrace_attach(struct ftrace_ops *ops)
+{
+	static unsigned int seq;
+	int ret;
+
+	if (!is_kernel_core_data((unsigned long)ops))
+		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	ops->saved_func = ops->func;
+	ops->seq = ++seq;
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	list_add_tail(&ops->list, &ftrace_ops_registered);
+	ftrace_pid_update_ops(ops);
+
+	ret = tx_run_one(ops);
+	if (ret) {
+		list_del_init(&ops->list);
+		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+		ops->func = ops->saved_func;
+	}
+	return ret;
+}
+
+/**
+ * ftrace_detach - take an ops away from all its sites and unregister it
+ * @ops: registered
+ *
+ * Context: ftrace_lock is held; sleeps. On return no CPU enters the ops any
+ * more; a task that was preempted in its callback may still be there.
+ */
+void ftrace_detach(struct ftrace_ops *ops)
+{
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	while (tx_run_one(ops)) {
+		/*
+		 * The sites that it shares with others need a callset without
+		 * it, of a few dozen bytes. Until there is memory for that it
+		 * cannot be let go.
+		 */
+		pr_warn_once("waiting for memory to detach %pS\n", ops->func);
+		schedule_timeout_uninterruptible(HZ / 10);
+	}
+	list_del_init(&ops->list);
+	ops->func = ops->saved_func;
+}
+
+/* The changes of all registered ops that use @filter, or of all if NULL. */
+static int tx_collect(struct ftrace_tx *tx, const struct ftrace_filter *filter)
+{
+	struct ftrace_ops *ops;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+		nr += !filter || ops->filter == filter;
+
+	tx->change = kcalloc(nr, sizeof(*tx->change), GFP_KERNEL);
+	if (!tx->change)
+		return -ENOMEM;
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (!filter || ops->filter == filter)
+			change_init(&tx->change[tx->nr++], ops);
+	}
+	return 0;
+}
+
+/**
+ * ftrace_refilter - change which sites the ops with a filter want
+ * @filter: the filter
+ * @only: its new @only, or NULL; the filter owns it on success
+ * @not: its new @not, or NULL; the filter owns it on success
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, with the old sets freed; or as ftrace_attach(), with the old sets
+ * in force and the new ones still the caller's.
+ */
+int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+		    struct ftrace_site_set *not)
+{
+	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
+	struct ftrace_tx tx = { };
+	int ret;
+
+	/* Where both are lists, no other site can be concerned. */
+	if (only && old_only) {
+		tx.sites = ftrace_site_set_union(only, old_only);
+		if (!tx.sites)
+			return -ENOMEM;
+	}
+
+	filter->only = only;
+	filter->not = not;
+	ret = tx_collect(&tx, filter);
+	if (!ret && tx.nr)
+		ret = tx_run(&tx);
+	tx_destroy(&tx);
+	kfree(tx.change);
+	ftrace_site_set_free(tx.sites);
+
+	if (ret) {
+		filter->only = old_only;
+		filter->not = old_not;
+		return ret;
+	}
+	ftrace_site_set_free(old_only);
+	ftrace_site_set_free(old_not);
+	return 0;
+}
+
+/**
+ * ftrace_update_all - attach or detach all ops as ftrace_enabled says
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as ftrace_attach(), with nothing changed.
+ */
+int ftrace_update_all(void)
+{
+	struct ftrace_tx tx = { };
+	int ret = tx_collect(&tx, NULL);
+
+	if (!ret && tx.nr)
+		ret = tx_run(&tx);
+	tx_destroy(&tx);
+	kfree(tx.change);
+	return ret;
+}
+
+/**
+ * ftrace_attach_table - attach the sites of new text to all that want them
+ * @table: the new records, all with callset 0
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as ftrace_attach(), with nothing changed.
+ */
+int ftrace_attach_table(struct ftrace_table *table)
+{
+	struct ftrace_tx tx = { .table = table };
+	int ret = tx_collect(&tx, NULL);
+
+	if (!ret && tx.nr)
+		ret = tx_run(&tx);
+	tx_destroy(&tx);
+	kfree(tx.change);
+	return ret;
+}
+
+/**
+ * ftrace_detach_table - forget the sites of text that is going away
+ * @table: its records; the text is not executed any more, nor written here
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_detach_table(struct ftrace_table *table)
+{
+	struct ftrace_callset *cs;
+	struct dyn_ftrace *rec;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_rec(table, rec) {
+		cs = ftrace_callset_get(ftrace_rec_callset(rec));
+		if (cs)
+			cs->nr_sites--;
+		rec->state = 0;
+	}
+	tx_put_unused();
+	tx_set_caller(false);
+}
+
+/**
+ * ftrace_ops_set_func - change what an ops calls
+ * @ops: the ops
+ * @func: its new callback
+ *
+ * Context: ftrace_lock is held; sleeps. All CPUs call @func on return; a task
+ * may still be in the old callback.
+ */
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	ftrace_func_t from = ftrace_ops_get_func(ops), to;
+	struct ftrace_patch *patch;
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	WRITE_ONCE(ops->func, func);
+	to = ftrace_ops_get_func(ops);
+	if (from == to || !(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+
+	patch = arch_ftrace_patch_begin(ftrace_callset_limit());
+	for_each_ftrace_callset(cs, nr) {
+		if (ftrace_callset_has(cs, ops))
+			arch_ftrace_tramp_retarget(patch, cs, ops, to);
+	}
+	arch_ftrace_patch_end(patch);
+	if (ops == single)
+		arch_ftrace_set_caller(to);
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_update_kunit.c"
+#endif

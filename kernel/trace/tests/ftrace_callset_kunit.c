@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the callsets, on ops that are never registered.
+ */
+#include <linux/cleanup.h>
+#include <linux/delay.h>
+
+#include "ftrace_kunit.h"
+
+/**
+ * ftrace_kunit_forbid_tramps - let callsets do without a trampoline
+ * @forbid: true to begin with it, false to end it
+ *
+ * Callsets that exist keep what they have.
+ */
+void ftrace_kunit_forbid_tramps(bool forbid)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (forbid)
+		callset_nr_tramps += CALLSET_MAX_TRAMPS;
+	else
+		callset_nr_tramps -= CALLSET_MAX_TRAMPS;
+}
+
+#define CALLSET_KUNIT_OPS	3
+#define CALLSET_KUNIT_LISTS	BIT(CALLSET_KUNIT_OPS)
+
+static void callset_kunit_func(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+}
+
+/* By ascending seq, which no registered ops reaches. */
+static struct ftrace_ops callset_kunit_ops[CALLSET_KUNIT_OPS] = {
+	{ .func = callset_kunit_func, .seq = UINT_MAX - 2 },
+	{ .func = callset_kunit_func, .seq = UINT_MAX - 1 },
+	{ .func = callset_kunit_func, .seq = UINT_MAX },
+};
+
+static const u8 callset_kunit_orders[][CALLSET_KUNIT_OPS] = {
+	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+};
+
+/* The callset of the ops whose bits are set; NULL for none, or after an error. */
+static struct ftrace_callset *callset_kunit_of(struct kunit *test, unsigned int bits)
+{
+	struct ftrace_callset *cs = NULL;
+
+	for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++) {
+		if (!(bits & BIT(i)))
+			continue;
+		cs = ftrace_callset_with(cs, &callset_kunit_ops[i]);
+		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs);
+		if (IS_ERR(cs))
+			return NULL;
+	}
+	return cs;
+}
+
+static bool callset_kunit_is_ours(const struct ftrace_callset *cs)
+{
+	return cs->ops[0]->func == callset_kunit_func;
+}
+
+/* Drops all callsets that can be found; says how many there were. */
+static unsigned int callset_kunit_drop(void)
+{
+	struct ftrace_callset *cs;
+	unsigned int count = 0;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr) {
+		if (hlist_unhashed(&cs->node) || !callset_kunit_is_ours(cs))
+			continue;
+		ftrace_callset_put_unused(cs);
+		count++;
+	}
+	return count;
+}
+
+/* Whatever the order of attaching, one list of ops is one callset. */
+static void callset_is_canonical(struct kunit *test)
+{
+	struct ftrace_callset *first = NULL, *cs;
+
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int o = 0; o < ARRAY_SIZE(callset_kunit_orders); o++) {
+		cs = NULL;
+		for (unsigned int i = 0; i < CALLSET_KUNIT_OPS && !IS_ERR(cs); i++)
+			cs = ftrace_callset_with(cs,
+						 &callset_kunit_ops[callset_kunit_orders[o][i]]);
+		first = first ?: cs;
+		KUNIT_EXPECT_PTR_EQ(test, cs, first);
+	}
+	if (!IS_ERR_OR_NULL(first)) {
+		KUNIT_EXPECT_EQ(test, first->nr_ops, CALLSET_KUNIT_OPS);
+		KUNIT_EXPECT_EQ(test, first->nr_sites, 0);
+		for (unsigned int i = 0; i < first->nr_ops; i++)
+			KUNIT_EXPECT_PTR_EQ(test, first->ops[i], &callset_kunit_ops[i]);
+	}
+	/* Each list of one, each of two, and the one of three. */
+	KUNIT_EXPECT_EQ(test, callset_kunit_drop(), CALLSET_KUNIT_LISTS - 1);
+}
+
+/* From each list, each ops: with adds just it, without takes just it away. */
+static void callset_with_and_without_are_inverse(struct kunit *test)
+{
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int bits = 0; bits < CALLSET_KUNIT_LISTS; bits++) {
+		struct ftrace_callset *from = callset_kunit_of(test, bits);
+
+		for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++) {
+			struct ftrace_callset *with, *without;
+			struct ftrace_ops *ops = &callset_kunit_ops[i];
+
+			with = ftrace_callset_with(from, ops);
+			without = ftrace_callset_without(from, ops);
+			KUNIT_EXPECT_EQ(test, ftrace_callset_has(from, ops), !!(bits & BIT(i)));
+			KUNIT_EXPECT_PTR_EQ(test, with, callset_kunit_of(test, bits | BIT(i)));
+			KUNIT_EXPECT_PTR_EQ(test, without,
+					    callset_kunit_of(test, bits & ~BIT(i)));
+			KUNIT_EXPECT_TRUE(test, ftrace_callset_has(with, ops));
+			KUNIT_EXPECT_FALSE(test, ftrace_callset_has(without, ops));
+		}
+	}
+	callset_kunit_drop();
+}
+
+struct callset_kunit_flags {
+	const char	*name;
+	unsigned long	flags[CALLSET_KUNIT_OPS];
+	unsigned long	result;
+	int		error;
+};
+
+#define CALLSET_KUNIT_REGS	FTRACE_OPS_FL_SAVE_REGS
+#define CALLSET_KUNIT_IPMOD	FTRACE_OPS_FL_IPMODIFY
+
+static const struct callset_kunit_flags callset_kunit_flags[] = {
+	{ "none", { 0, 0, 0 }, 0 },
+	{ "others do not count", { FTRACE_OPS_FL_RCU, 0, FTRACE_OPS_FL_PID }, 0 },
+	{ "the first has one", { CALLSET_KUNIT_REGS, 0, 0 }, CALLSET_KUNIT_REGS },
+	{ "the last has one", { 0, 0, CALLSET_KUNIT_IPMOD }, CALLSET_KUNIT_IPMOD },
+	{ "all have one", { CALLSET_KUNIT_REGS, CALLSET_KUNIT_REGS, CALLSET_KUNIT_REGS },
+	  CALLSET_KUNIT_REGS },
+	{ "different ones", { CALLSET_KUNIT_REGS, CALLSET_KUNIT_IPMOD, 0 },
+	  CALLSET_KUNIT_REGS | CALLSET_KUNIT_IPMOD },
+	{ "two of the exclusive one, first and last",
+	  { CALLSET_KUNIT_IPMOD, 0, CALLSET_KUNIT_IPMOD }, 0, -EBUSY },
+	{ "two of the exclusive one, side by side",
+	  { 0, CALLSET_KUNIT_IPMOD, CALLSET_KUNIT_IPMOD }, 0, -EBUSY },
+};
+
+KUNIT_ARRAY_PARAM_DESC(callset_kunit_flags, callset_kunit_flags, name);
+
+static unsigned int callset_kunit_count(void)
+{
+	struct ftrace_callset *cs;
+	unsigned int count = 0;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr)
+		count++;
+	return count;
+}
+
+static void callset_flags(struct kunit *test)
+{
+	const struct callset_kunit_flags *row = test->param_value;
+	struct ftrace_callset *two, *three;
+	unsigned int count;
+
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++)
+		callset_kunit_ops[i].flags = row->flags[i];
+
+	/* The two at the end first: whoever comes last is the one refused. */
+	two = ftrace_callset_with(NULL, &callset_kunit_ops[2]);
+	three = ftrace_callset_with(two, &callset_kunit_ops[0]);
+	count = callset_kunit_count();
+	if (!IS_ERR(three)) {
+		three = ftrace_callset_with(three, &callset_kunit_ops[1]);
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(three), row->error);
+	}
+	if (row->error) {
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(three), row->error);
+		KUNIT_EXPECT_EQ(test, callset_kunit_count(), count);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &callset_kunit_ops[2]), two);
+	} else if (!IS_ERR(three)) {
+		KUNIT_EXPECT_EQ(test, three->flags, row->result);
+	}
+
+	callset_kunit_drop();
+	for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++)
+		callset_kunit_ops[i].flags = 0;
+}
+
+static void callset_target(struct kunit *test)
+{
+	struct ftrace_callset *cs, *regs;
+	unsigned long tramp, end;
+
+	guard(mutex)(&ftrace_lock);
+
+	KUNIT_EXPECT_EQ(test, ftrace_callset_target(NULL), 0);
+	cs = callset_kunit_of(test, BIT(0));
+	callset_kunit_ops[1].flags = FTRACE_OPS_FL_SAVE_REGS;
+	regs = callset_kunit_of(test, BIT(0) | BIT(1));
+	if (cs && regs) {
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), (unsigned long)ftrace_caller);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(regs),
+				(unsigned long)ftrace_regs_caller);
+
+		ftrace_callset_alloc_tramp(cs);
+		tramp = cs->tramp;
+		end = tramp + cs->tramp_size;
+		KUNIT_EXPECT_NE(test, tramp, 0);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), tramp);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(tramp), cs);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(end - 1), cs);
+		KUNIT_EXPECT_PTR_NE(test, ftrace_callset_by_tramp(tramp - 1), cs);
+		KUNIT_EXPECT_PTR_NE(test, ftrace_callset_by_tramp(end), cs);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(0), NULL);
+		KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp));
+
+		/* A second one for the same callset would be lost. */
+		ftrace_callset_alloc_tramp(cs);
+		KUNIT_EXPECT_EQ(test, cs->tramp, tramp);
+	}
+	callset_kunit_drop();
+	callset_kunit_ops[1].flags = 0;
+}
+
+static u32 callset_kunit_free_number(void)
+{
+	u32 nr = 1;
+
+	while (ftrace_callset_get(nr))
+		nr++;
+	return nr;
+}
+
+/* Waits for what ftrace_retire() does in the background. */
+static bool callset_kunit_is_gone(u32 nr)
+{
+	for (unsigned int i = 0; i < 3000; i++) {
+		if (!ftrace_callset_get(nr))
+			return true;
+		msleep(20);
+	}
+	return false;
+}
+
+/* A number is not given away while a task may still come with it. */
+static void callset_number_is_free_after_release(struct kunit *test)
+{
+	struct ftrace_callset *cs, *next;
+	u32 old = 0;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		u32 lowest = callset_kunit_free_number();
+
+		cs = callset_kunit_of(test, BIT(0));
+		if (cs) {
+			old = cs->nr;
+			KUNIT_EXPECT_EQ(test, old, lowest);
+			ftrace_callset_put_unused(cs);
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(old), cs);
+
+			/* The same list again is another callset. */
+			next = callset_kunit_of(test, BIT(0));
+			KUNIT_EXPECT_PTR_NE(test, next, cs);
+			KUNIT_EXPECT_NE(test, next ? next->nr : old, old);
+		}
+		callset_kunit_drop();
+	}
+	KUNIT_ASSERT_NE(test, old, 0);
+	KUNIT_EXPECT_TRUE(test, callset_kunit_is_gone(old));
+
+	scoped_guard(mutex, &ftrace_lock) {
+		u32 lowest = callset_kunit_free_number();
+
+		KUNIT_EXPECT_LE(test, lowest, old);
+		cs = callset_kunit_of(test, BIT(0));
+		KUNIT_EXPECT_EQ(test, cs ? cs->nr : 0, lowest);
+		callset_kunit_drop();
+	}
+}
+
+/* One that has sites stays, however often it is put. */
+static void callset_with_sites_stays(struct kunit *test)
+{
+	struct ftrace_callset *cs;
+
+	guard(mutex)(&ftrace_lock);
+
+	cs = callset_kunit_of(test, BIT(0) | BIT(1));
+	if (cs) {
+		cs->nr_sites = 1;
+		ftrace_callset_put_unused(cs);
+		KUNIT_EXPECT_FALSE(test, hlist_unhashed(&cs->node));
+		KUNIT_EXPECT_PTR_EQ(test, callset_kunit_of(test, BIT(0) | BIT(1)), cs);
+		cs->nr_sites = 0;
+		ftrace_callset_put_unused(cs);
+		KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->node));
+	}
+	callset_kunit_drop();
+}
+
+/* More callsets than the map had room for: it grows, and none is lost. */
+static void callset_map_grows(struct kunit *test)
+{
+	u32 limit = max(ftrace_callset_limit(), 32), nr = 0;
+	struct ftrace_callset **cs;
+	struct ftrace_ops *ops;
+
+	ops = kunit_kcalloc(test, limit, sizeof(*ops), GFP_KERNEL);
+	cs = kunit_kcalloc(test, limit, sizeof(*cs), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	KUNIT_ASSERT_NOT_NULL(test, cs);
+
+	scoped_guard(mutex, &ftrace_lock) {
+		for (u32 i = 0; i < limit; i++) {
+			ops[i].func = callset_kunit_func;
+			ops[i].seq = UINT_MAX;
+			cs[i] = ftrace_callset_with(NULL, &ops[i]);
+			KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs[i]);
+		}
+		/* Number 0 is none. */
+		KUNIT_EXPECT_GT(test, ftrace_callset_limit(), limit);
+		for (u32 i = 0; i < limit; i++) {
+			if (IS_ERR_OR_NULL(cs[i]))
+				continue;
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(cs[i]->nr), cs[i]);
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &ops[i]), cs[i]);
+			nr = max(nr, cs[i]->nr);
+		}
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(0), NULL);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(ftrace_callset_limit()), NULL);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(U32_MAX), NULL);
+		KUNIT_EXPECT_EQ(test, callset_kunit_drop(), limit);
+	}
+	/* The ops are freed with the test. */
+	KUNIT_EXPECT_TRUE(test, callset_kunit_is_gone(nr));
+}
+
+static struct kunit_case callset_kunit_cases[] = {
+	KUNIT_CASE(callset_is_canonical),
+	KUNIT_CASE(callset_with_and_without_are_inverse),
+	KUNIT_CASE_PARAM(callset_flags, callset_kunit_flags_gen_params),
+	KUNIT_CASE(callset_target),
+	KUNIT_CASE(callset_number_is_free_after_release),
+	KUNIT_CASE(callset_with_sites_stays),
+	KUNIT_CASE(callset_map_grows),
+	{ }
+};
+
+static struct kunit_suite callset_kunit_suite = {
+	.name		= "ftrace_callset",
+	.test_cases	= callset_kunit_cases,
+};
+
+kunit_test_suite(callset_kunit_suite);

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the tables of sites.
+ *
+ * Tables made here lie on memory that no code is in. They are in the map only
+ * while ftrace_lock is held, so that no transaction meets them.
+ */
+#include "ftrace_kunit.h"
+
+/* Offsets with gaps of one and of many, the highest that there is included. */
+static const u32 sites_kunit_offsets[] = { 0x10, 0x11, 0x20, 0x400, 0xfffffff0 };
+
+struct sites_kunit_bound {
+	const char	*name;
+	unsigned int	nr;
+	unsigned long	at;
+	unsigned int	index;
+};
+
+/* Positions count from the base; the base is where wrapping would show. */
+static const struct sites_kunit_bound sites_kunit_bounds[] = {
+	{ "no records, low",			0, 0, 0 },
+	{ "no records, high",			0, U32_MAX, 0 },
+	{ "one record, before",			1, 0xf, 0 },
+	{ "one record, at",			1, 0x10, 0 },
+	{ "one record, behind",			1, 0x11, 1 },
+	{ "at the base",			5, 0, 0 },
+	{ "before the first",			5, 0xf, 0 },
+	{ "at the first",			5, 0x10, 0 },
+	{ "at the next byte's",			5, 0x11, 1 },
+	{ "behind two",				5, 0x12, 2 },
+	{ "between",				5, 0x21, 3 },
+	{ "just before one",			5, 0x3ff, 3 },
+	{ "at the last",			5, 0xfffffff0, 4 },
+	{ "behind the last",			5, 0xfffffff1, 5 },
+	{ "the highest offset",			5, U32_MAX, 5 },
+	{ "above what an offset can say",	5, 1UL << 32, 5 },
+	{ "above, and equal to one modulo 2^32", 5, (1UL << 32) + 0x10, 5 },
+	{ "below the base",			5, -1UL, 0 },
+	{ "far below the base",			5, -(1UL << 32) + 0x20, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sites_kunit_bounds, sites_kunit_bounds, name);
+
+static void sites_lower_bound(struct kunit *test)
+{
+	const struct sites_kunit_bound *row = test->param_value;
+	struct dyn_ftrace recs[ARRAY_SIZE(sites_kunit_offsets)] = { };
+	struct ftrace_table table = {
+		.base	= 0xffff123400000000,
+		.recs	= recs,
+		.nr	= row->nr,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(recs); i++)
+		recs[i].offset = sites_kunit_offsets[i];
+	KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, table.base + row->at), row->index);
+}
+
+struct sites_kunit_order {
+	const char	*name;
+	unsigned int	nr;
+	u32		offset[5];
+};
+
+static const struct sites_kunit_order sites_kunit_orders[] = {
+	{ "none",		0, { } },
+	{ "one",		1, { 7 } },
+	{ "sorted",		5, { 1, 2, 3, 4, 5 } },
+	{ "reversed",		5, { 5, 4, 3, 2, 1 } },
+	{ "first at the end",	5, { 2, 3, 4, 5, 1 } },
+	{ "last in front",	5, { 5, 1, 2, 3, 4 } },
+	{ "two exchanged",	5, { 1, 2, 4, 3, 5 } },
+	{ "above the sign bit",	3, { 0x80000000, U32_MAX, 1 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sites_kunit_orders, sites_kunit_orders, name);
+
+static void sites_sort(struct kunit *test)
+{
+	const struct sites_kunit_order *row = test->param_value;
+	struct dyn_ftrace recs[ARRAY_SIZE(row->offset)] = { };
+	struct ftrace_table table = { .recs = recs, .nr = row->nr };
+	u64 sum = 0, sorted = 0;
+
+	for (unsigned int i = 0; i < row->nr; i++) {
+		recs[i].offset = row->offset[i];
+		sum += row->offset[i];
+	}
+	table_sort(&table);
+	for (unsigned int i = 0; i < row->nr; i++) {
+		sorted += recs[i].offset;
+		if (i)
+			KUNIT_EXPECT_LT(test, recs[i - 1].offset, recs[i].offset);
+	}
+	KUNIT_EXPECT_EQ(test, table.nr, row->nr);
+	KUNIT_EXPECT_EQ(test, sorted, sum);
+}
+
+#define SITES_KUNIT_SIZE	0x100
+#define SITES_KUNIT_STEP	0x10
+
+/* A table of two sites: at its first byte, and at its last. */
+static struct ftrace_table *sites_kunit_table(unsigned long start)
+{
+	struct ftrace_table *table = table_alloc(NULL, start, start + SITES_KUNIT_SIZE, 2);
+
+	if (!table)
+		return NULL;
+	table->nr = 2;
+	table->recs[0].offset = 0;
+	table->recs[1].offset = SITES_KUNIT_SIZE - 1;
+	return table;
+}
+
+static void sites_kunit_expect_table(struct kunit *test, struct ftrace_table *table)
+{
+	unsigned long start = table->start, end = table->end;
+	struct dyn_ftrace *first = &table->recs[0], *last = &table->recs[1];
+
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start), table);
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(end - 1), table);
+	KUNIT_EXPECT_PTR_NE(test, ftrace_table_find(start - 1), table);
+	KUNIT_EXPECT_PTR_NE(test, ftrace_table_find(end), table);
+
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(start), first);
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(end - 1), last);
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(start + 1), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(end - 2), NULL);
+
+	/* The end of a range is part of it. */
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(start, start), start);
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(start, end), start);
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(start + 1, end - 2), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(start + 1, end - 1), end - 1);
+	KUNIT_EXPECT_EQ(test, ftrace_location_range(end - 1, end - 1), end - 1);
+}
+
+/* Three tables, the first two side by side; each order of adding them. */
+static void sites_map(struct kunit *test)
+{
+	static const u8 orders[][3] = {
+		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+	};
+	u8 *space = kunit_kzalloc(test, 4 * SITES_KUNIT_SIZE, GFP_KERNEL);
+	const unsigned long start[3] = {
+		(unsigned long)space,
+		(unsigned long)space + SITES_KUNIT_SIZE,
+		(unsigned long)space + 3 * SITES_KUNIT_SIZE,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, space);
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int o = 0; o < ARRAY_SIZE(orders); o++) {
+		unsigned int sites = ftrace_nr_sites, tables = table_map->nr;
+		unsigned long changed = ftrace_sites_changed;
+		struct ftrace_table *table[3] = { }, *at, *before = NULL;
+
+		for (unsigned int i = 0; i < 3; i++) {
+			table[orders[o][i]] = sites_kunit_table(start[orders[o][i]]);
+			if (!table[orders[o][i]] || table_add(table[orders[o][i]]))
+				KUNIT_FAIL(test, "no memory");
+		}
+		KUNIT_EXPECT_EQ(test, table_map->nr, tables + 3);
+		KUNIT_EXPECT_EQ(test, ftrace_nr_sites, sites + 6);
+		KUNIT_EXPECT_NE(test, ftrace_sites_changed, changed);
+		for_each_ftrace_table(at) {
+			if (before)
+				KUNIT_EXPECT_LE(test, before->end, at->start);
+			before = at;
+		}
+		for (unsigned int i = 0; i < 3; i++)
+			sites_kunit_expect_table(test, table[i]);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start[2] - 1), NULL);
+		KUNIT_EXPECT_EQ(test, ftrace_location_range(start[2] - 1, start[2] + 1), 0);
+
+		for (unsigned int i = 0; i < 3; i++)
+			table_remove(table[orders[o][i]]);
+		for (unsigned int i = 0; i < 3; i++) {
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start[i]), NULL);
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(start[i]), NULL);
+		}
+		KUNIT_EXPECT_EQ(test, table_map->nr, tables);
+		KUNIT_EXPECT_EQ(test, ftrace_nr_sites, sites);
+	}
+}
+
+/* The invariants of the file, on the tables that there are. */
+static void sites_hold_what_they_should(struct kunit *test)
+{
+	struct ftrace_table *table, *before = NULL;
+	unsigned int sites = 0, bad = 0, lost = 0;
+	struct dyn_ftrace *rec;
+
+	guard(mutex)(&ftrace_lock);
+
+	for_each_ftrace_table(table) {
+		unsigned long last = 0;
+
+		if (before)
+			KUNIT_EXPECT_LE(test, before->end, table->start);
+		before = table;
+		for_each_ftrace_rec(table, rec) {
+			unsigned long ip = ftrace_rec_ip(table, rec);
+			struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+
+			bad += ip <= last || ip < table->start || ip >= table->end;
+			last = ip;
+			lost += ftrace_site_find(ip) != rec || ftrace_site_find(ip + 1) == rec;
+			if (!ftrace_rec_quarantined(rec))
+				bad += arch_ftrace_check_site(ip, ftrace_callset_target(cs)) !=
+				       FTRACE_SITE_OK;
+		}
+		sites += table->nr;
+	}
+	KUNIT_EXPECT_GT(test, sites, 1000);
+	KUNIT_EXPECT_EQ(test, sites, ftrace_nr_sites);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_EXPECT_EQ(test, lost, 0);
+}
+
+/* A function's own site, by its first byte and by the site; not the next one's. */
+static void sites_location(struct kunit *test)
+{
+	for (unsigned int i = 0; i < KUNIT_NR_SITES; i++) {
+		unsigned long site = kunit_site(i);
+
+		KUNIT_EXPECT_NE(test, site, 0);
+		KUNIT_EXPECT_EQ(test, ftrace_location(site), site);
+		KUNIT_EXPECT_EQ(test, ftrace_location(site + 1), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_location(site + MCOUNT_INSN_SIZE), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_location_range(site, site), site);
+
+		/* Each byte of the instruction is taken, and none beside it. */
+		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site, (void *)site), 1);
+		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site + MCOUNT_INSN_SIZE - 1,
+							   (void *)site + MCOUNT_INSN_SIZE - 1), 1);
+		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site + MCOUNT_INSN_SIZE,
+							   (void *)site + MCOUNT_INSN_SIZE), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site - 1,
+							   (void *)site - 1), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_location(0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location(-1UL), 0);
+	/* Built without sites. */
+	KUNIT_EXPECT_EQ(test, ftrace_location((unsigned long)sites_location), 0);
+}
+
+#if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
+
+/* A module that is nowhere: only its addresses are looked at. */
+#define SITES_KUNIT_TEXT	(MODULES_VADDR + 0x10000)
+#define SITES_KUNIT_TEXT_END	(SITES_KUNIT_TEXT + PAGE_SIZE)
+
+struct sites_kunit_form {
+	const char	*name;
+	unsigned int	nr;
+	u64		first;
+	bool		absolute;
+};
+
+/* What the first eight bytes of a module's entries tell of their form. */
+static const struct sites_kunit_form sites_kunit_forms[] = {
+	{ "nothing there",			0, SITES_KUNIT_TEXT, false },
+	{ "one compact entry",			1, SITES_KUNIT_TEXT, false },
+	{ "three, odd is compact",		3, SITES_KUNIT_TEXT, false },
+	{ "one address, the first of the text",	2, SITES_KUNIT_TEXT, true },
+	{ "two addresses",			4, SITES_KUNIT_TEXT + 1, true },
+	{ "the last of the text",		2, SITES_KUNIT_TEXT_END - 1, true },
+	{ "before the text",			2, SITES_KUNIT_TEXT - 1, false },
+	{ "behind the text",			2, SITES_KUNIT_TEXT_END, false },
+	{ "two distances, both backwards",	2, 0xfffff000fffff000, false },
+	{ "two distances, both forwards",	2, 0x0000100000001000, false },
+	{ "the second site four bytes back",	2, 0xfffffffc00001000, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sites_kunit_forms, sites_kunit_forms, name);
+
+static struct module *sites_kunit_module(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	strscpy(mod->name, "sites_kunit");
+	return mod;
+}
+
+static void sites_module_form(struct kunit *test)
+{
+	const struct sites_kunit_form *row = test->param_value;
+	struct module *mod = sites_kunit_module(test);
+	struct module_sites sites;
+	u32 entry[8] = { };
+
+	memcpy(entry, &row->first, sizeof(row->first));
+	mod->mem[MOD_TEXT].base = (void *)SITES_KUNIT_TEXT;
+	mod->mem[MOD_TEXT].size = PAGE_SIZE;
+	mod->ftrace_callsites = (void *)entry;
+	mod->num_ftrace_callsites = row->nr;
+
+	sites = module_sites(mod);
+	KUNIT_EXPECT_EQ(test, sites.absolute, row->absolute);
+	KUNIT_EXPECT_EQ(test, sites.nr, row->absolute ? row->nr / 2 : row->nr);
+	if (row->absolute)
+		KUNIT_EXPECT_EQ(test, module_site(&sites, 0), row->first);
+	else
+		KUNIT_EXPECT_EQ(test, module_site(&sites, 0),
+				(unsigned long)entry + (s32)lower_32_bits(row->first));
+}
+
+/*
+ * Why the two forms cannot be mistaken: wherever a module is, compact entries
+ * that look like an address of it would need a second entry of -1, and so a
+ * site inside of the first entry, which is not text.
+ */
+static void sites_module_forms_differ(struct kunit *test)
+{
+	u32 entry[2] = { 0, upper_32_bits(MODULES_VADDR) };
+	struct module_sites sites = { .entry = entry, .nr = 2 };
+
+	KUNIT_EXPECT_EQ(test, upper_32_bits(MODULES_VADDR), upper_32_bits(MODULES_END - 1));
+	KUNIT_EXPECT_EQ(test, module_site(&sites, 1), (unsigned long)&entry[1] - 1);
+	KUNIT_EXPECT_GE(test, module_site(&sites, 1), (unsigned long)&entry[0]);
+	KUNIT_EXPECT_LT(test, module_site(&sites, 1), (unsigned long)&entry[0] + sizeof(entry[0]));
+}
+
+#define SITES_KUNIT_MOD_NR	4
+
+/*
+ * A module in data memory: entries in front, its text, and its init text, with
+ * two sites each, named in no order.
+ */
+struct sites_kunit_image {
+	u64	entry[SITES_KUNIT_MOD_NR];
+	u8	text[0x40];
+	u8	init[0x40];
+};
+
+static const u16 sites_kunit_mod_sites[SITES_KUNIT_MOD_NR] = {
+	offsetof(struct sites_kunit_image, text) + 0x30,
+	offsetof(struct sites_kunit_image, init) + 0x3b,
+	offsetof(struct sites_kunit_image, text),
+	offsetof(struct sites_kunit_image, init) + 0x10,
+};
+
+static void sites_kunit_expect_module(struct kunit *test, struct module *mod,
+				      enum mod_mem_type type, u32 first, u32 second)
+{
+	struct module_sites sites = module_sites(mod);
+	struct ftrace_table *table = module_table(mod, &sites, type);
+
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, table);
+	if (IS_ERR_OR_NULL(table))
+		return;
+	KUNIT_EXPECT_EQ(test, table->start, (unsigned long)mod->mem[type].base);
+	KUNIT_EXPECT_EQ(test, table->end, table->start + mod->mem[type].size);
+	KUNIT_EXPECT_EQ(test, table->init, type == MOD_INIT_TEXT);
+	KUNIT_EXPECT_FALSE(test, table->live);
+	KUNIT_EXPECT_PTR_EQ(test, table->mod, mod);
+	KUNIT_EXPECT_EQ(test, table->nr, 2);
+	KUNIT_EXPECT_EQ(test, table->recs[0].offset, first);
+	KUNIT_EXPECT_EQ(test, table->recs[1].offset, second);
+	KUNIT_EXPECT_EQ(test, table->recs[0].state, 0);
+	KUNIT_EXPECT_EQ(test, table->recs[1].state, 0);
+	table_free(&table->retiree);
+}
+
+static struct module *sites_kunit_module_on(struct kunit *test, struct sites_kunit_image *image)
+{
+	struct module *mod = sites_kunit_module(test);
+
+	mod->mem[MOD_TEXT].base = image->text;
+	mod->mem[MOD_TEXT].size = sizeof(image->text);
+	mod->mem[MOD_INIT_TEXT].base = image->init;
+	mod->mem[MOD_INIT_TEXT].size = sizeof(image->init);
+	mod->ftrace_callsites = (void *)image->entry;
+
+	/* Some site that is a NOP now shows what one looks like. */
+	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
+		memcpy((u8 *)image + sites_kunit_mod_sites[i], (void *)kunit_site(0),
+		       MCOUNT_INSN_SIZE);
+	return mod;
+}
+
+static void sites_module_tables(struct kunit *test)
+{
+	struct sites_kunit_image *image = kunit_kzalloc(test, sizeof(*image), GFP_KERNEL);
+	struct module *mod;
+	u32 *entry;
+
+	KUNIT_ASSERT_NOT_NULL(test, image);
+	if (arch_ftrace_check_site(kunit_site(0), 0) != FTRACE_SITE_OK)
+		kunit_skip(test, "somebody traces the function that is the model");
+	mod = sites_kunit_module_on(test, image);
+
+	entry = (u32 *)image->entry;
+	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
+		entry[i] = (u8 *)image + sites_kunit_mod_sites[i] - (u8 *)&entry[i];
+	mod->num_ftrace_callsites = SITES_KUNIT_MOD_NR;
+	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* The same in the other form. */
+	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
+		image->entry[i] = (unsigned long)image + sites_kunit_mod_sites[i];
+	mod->num_ftrace_callsites = 2 * SITES_KUNIT_MOD_NR;
+	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* Nor is there a table where there is no site. */
+	mod->num_ftrace_callsites = 0;
+	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, &(struct module_sites) { }, MOD_TEXT), NULL);
+}
+
+#endif /* CONFIG_MODULES && CONFIG_64BIT */
+
+static struct kunit_case sites_kunit_cases[] = {
+	KUNIT_CASE_PARAM(sites_lower_bound, sites_kunit_bounds_gen_params),
+	KUNIT_CASE_PARAM(sites_sort, sites_kunit_orders_gen_params),
+	KUNIT_CASE(sites_map),
+	KUNIT_CASE(sites_hold_what_they_should),
+	KUNIT_CASE(sites_location),
+#if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
+	KUNIT_CASE_PARAM(sites_module_form, sites_kunit_forms_gen_params),
+	KUNIT_CASE(sites_module_forms_differ),
+	KUNIT_CASE(sites_module_tables),
+#endif
+	{ }
+};
+
+static struct kunit_suite sites_kunit_suite = {
+	.name		= "ftrace_sites",
+	.test_cases	= sites_kunit_cases,
+};
+
+kunit_test_suite(sites_kunit_suite);
