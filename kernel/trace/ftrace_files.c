@@ -33,6 +33,8 @@
  * @pos: the number of that line
  * @changed: ftrace_sites_changed when @table was found
  * @names: the names of @table
+ * @suffix: what stands behind a name: the module
+ * @suffix_len: its length
  */
 struct site_reader {
 	const struct site_list	*list;
@@ -41,6 +43,8 @@ struct site_reader {
 	loff_t			pos;
 	unsigned long		changed;
 	struct ftrace_names	names;
+	char			suffix[MODULE_NAME_LEN + 4];
+	unsigned int		suffix_len;
 };
 
 /**
@@ -60,6 +64,9 @@ static int site_reader_set_table(struct site_reader *r, struct ftrace_table *tab
 	ftrace_names_end(&r->names);
 	r->table = table;
 	r->index = 0;
+	r->suffix_len = 0;
+	if (table && table->mod)
+		r->suffix_len = scnprintf(r->suffix, sizeof(r->suffix), " [%s]", table->mod->name);
 	return table ? ftrace_names_start(&r->names, table) : 0;
 }
 
@@ -141,14 +148,10 @@ static int site_seq_show(struct seq_file *m, void *v)
 	if (r->list->before)
 		r->list->before(m, ip);
 	if (name)
-		seq_puts(m, name);
+		seq_write(m, name, r->names.len);
 	else
 		seq_printf(m, "0x%lx", ip);
-	if (r->table->mod) {
-		seq_puts(m, " [");
-		seq_puts(m, r->table->mod->name);
-		seq_putc(m, ']');
-	}
+	seq_write(m, r->suffix, r->suffix_len);
 	if (r->list->after)
 		r->list->after(m, rec);
 	seq_putc(m, '\n');

@@ -224,36 +224,54 @@ static void site_set_sort(struct ftrace_site_set *set)
  * @text: with what
  * @len: its length; an empty text matches everything
  * @not: a ! stood before it
+ * @skip: for a text that may be anywhere: how far the end of @text moves on
+ *	  in a name when it stands on each character; 0 for its own last one
  */
 struct site_pattern {
 	enum regex_type	type;
 	char		*text;
 	unsigned int	len;
 	int		not;
+	u8		skip[256];
 };
+
+/* The table of Horspool, "Practical fast searching in strings", 1980. */
+static void pattern_index(struct site_pattern *pattern)
+{
+	memset(pattern->skip, min(pattern->len, 255), sizeof(pattern->skip));
+	for (unsigned int i = 0; i < pattern->len; i++)
+		pattern->skip[(u8)pattern->text[i]] = min(pattern->len - 1 - i, 255);
+}
 
 /* Changes @word. */
 static void pattern_parse(struct site_pattern *pattern, char *word)
 {
 	pattern->type = filter_parse_regex(word, strlen(word), &pattern->text, &pattern->not);
 	pattern->len = strlen(pattern->text);
+	if (pattern->type == MATCH_MIDDLE_ONLY && pattern->len)
+		pattern_index(pattern);
 }
 
-static bool pattern_is_inside(const struct site_pattern *pattern, const char *name)
+/* Most characters of a name are not looked at: this runs for every name. */
+static bool pattern_is_inside(const struct site_pattern *pattern, const char *name,
+			      unsigned int len)
 {
-	char first = pattern->text[0];
+	unsigned int last = pattern->len - 1, skip;
 
-	for (; *name; name++) {
-		if (*name == first && !strncmp(name, pattern->text, pattern->len))
+	for (unsigned int i = last; i < len; i += skip) {
+		skip = pattern->skip[(u8)name[i]];
+		if (skip)
+			continue;
+		if (!memcmp(name + i - last, pattern->text, last))
 			return true;
+		skip = 1;
 	}
 	return false;
 }
 
-static bool pattern_matches(const struct site_pattern *pattern, const char *name)
+static bool pattern_matches(const struct site_pattern *pattern, const char *name,
+			    unsigned int len)
 {
-	unsigned int len;
-
 	if (!pattern->len)
 		return true;
 	switch (pattern->type) {
@@ -262,9 +280,8 @@ static bool pattern_matches(const struct site_pattern *pattern, const char *name
 	case MATCH_FRONT_ONLY:
 		return !strncmp(name, pattern->text, pattern->len);
 	case MATCH_MIDDLE_ONLY:
-		return pattern_is_inside(pattern, name);
+		return pattern_is_inside(pattern, name, len);
 	case MATCH_END_ONLY:
-		len = strlen(name);
 		return len >= pattern->len && !strcmp(name + len - pattern->len, pattern->text);
 	case MATCH_GLOB:
 		return glob_match(pattern->text, name);
@@ -276,7 +293,7 @@ static bool pattern_matches(const struct site_pattern *pattern, const char *name
 /* An empty module pattern stands for any module, but not for the kernel. */
 static bool pattern_matches_module(const struct site_pattern *pattern, const struct module *mod)
 {
-	bool matches = mod && pattern_matches(pattern, mod->name);
+	bool matches = mod && pattern_matches(pattern, mod->name, strlen(mod->name));
 
 	return matches != !!pattern->not;
 }
@@ -294,7 +311,7 @@ static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 	ret = ftrace_names_start(names, table);
 	for (unsigned int i = 0; !ret && i < table->nr; i++) {
 		name = ftrace_names_get(names, i);
-		if (name && pattern_matches(pattern, name))
+		if (name && pattern_matches(pattern, name, names->len))
 			set->ip[set->nr++] = ftrace_rec_ip(table, &table->recs[i]);
 		if (i % 1024 == 1023)
 			cond_resched();

@@ -207,12 +207,14 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
  * @table: the table
  * @cursor: where the walk is in the core kernel's symbols
  * @sym: for a module, the index of each record's symbol
- * @buf: holds the name that was found last
+ * @len: length of the name that was found last
+ * @buf: holds it
  */
 struct ftrace_names {
 	struct ftrace_table	*table;
 	struct kallsyms_cursor	cursor;
 	u32			*sym;
+	unsigned int		len;
 	char			buf[KSYM_NAME_LEN + 16];
 };
 

@@ -272,6 +272,18 @@ int ftrace_text_reserved(const void *start, const void *end)
 
 /* Names */
 
+/* Symbols mostly come in the order of their addresses: @at is a good guess. */
+static unsigned int names_seek(const struct ftrace_table *table, unsigned int at,
+			       unsigned long addr)
+{
+	if (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) < addr)
+		at++;
+	if ((at < table->nr && ftrace_rec_ip(table, &table->recs[at]) < addr) ||
+	    (at && ftrace_rec_ip(table, &table->recs[at - 1]) >= addr))
+		return ftrace_table_lower_bound(table, addr);
+	return at;
+}
+
 static void names_index_module(struct ftrace_names *names)
 {
 	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
@@ -280,24 +292,18 @@ static void names_index_module(struct ftrace_names *names)
 
 	memset32(names->sym, U32_MAX, table->nr);
 	for (unsigned int i = 1; i < syms->num_symtab; i++) {
-		unsigned long value = syms->symtab[i].st_value;
-		unsigned long ip;
+		const Elf_Sym *sym = &syms->symtab[i];
 
-		if (value < table->start || value >= table->end ||
-		    syms->symtab[i].st_shndx == SHN_UNDEF ||
-		    !syms->strtab[syms->symtab[i].st_name] ||
-		    is_mapping_symbol(syms->strtab + syms->symtab[i].st_name))
+		if (sym->st_value < table->start || sym->st_value >= table->end)
 			continue;
-
-		/* Symbols mostly come in the order of their addresses. */
-		if (at >= table->nr || ftrace_rec_ip(table, &table->recs[at]) < value ||
-		    (at && ftrace_rec_ip(table, &table->recs[at - 1]) >= value))
-			at = ftrace_table_lower_bound(table, value);
-		if (at == table->nr)
+		at = names_seek(table, at, sym->st_value);
+		if (at == table->nr || names->sym[at] != U32_MAX ||
+		    ftrace_rec_ip(table, &table->recs[at]) - sym->st_value >
+		    FTRACE_MCOUNT_MAX_OFFSET)
 			continue;
-		ip = ftrace_rec_ip(table, &table->recs[at]);
-		if (ip - value <= FTRACE_MCOUNT_MAX_OFFSET && names->sym[at] == U32_MAX)
-			names->sym[at++] = i;
+		if (sym->st_shndx != SHN_UNDEF && syms->strtab[sym->st_name] &&
+		    !is_mapping_symbol(syms->strtab + sym->st_name))
+			names->sym[at] = i;
 	}
 }
 
@@ -346,7 +352,8 @@ static const char *names_of_module(struct ftrace_names *names, unsigned int inde
  * @index: of the record; not below that of the call before
  *
  * Context: ftrace_lock is held.
- * Return: the name, until the next call; NULL if there is no symbol.
+ * Return: the name, until the next call, with its length in @names; NULL if
+ * there is no symbol.
  */
 const char *ftrace_names_get(struct ftrace_names *names, unsigned int index)
 {
@@ -354,15 +361,18 @@ const char *ftrace_names_get(struct ftrace_names *names, unsigned int index)
 
 	if (names->table->mod) {
 		const char *name;
+		ssize_t len;
 
 		preempt_disable();
 		name = names_of_module(names, index);
-		if (name)
-			strscpy(names->buf, name);
+		if (name) {
+			len = strscpy(names->buf, name);
+			names->len = len < 0 ? sizeof(names->buf) - 1 : len;
+		}
 		preempt_enable();
 		return name ? names->buf : NULL;
 	}
-	kallsyms_cursor_name(&names->cursor, ip, names->buf, sizeof(names->buf));
+	names->len = kallsyms_cursor_name(&names->cursor, ip, names->buf, sizeof(names->buf));
 	return names->buf;
 }
 
