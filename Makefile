@@ -4,11 +4,13 @@
 export KSRC SETUP J
 
 .NOTPARALLEL:
-.PHONY: help demo check shell tree base kernel test-kernel stock stock-test bench series clean
+.PHONY: help demo check kselftest clients shell tree base kernel test-kernel stock stock-test bench series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
+	@echo 'make kselftest    the kernel'"'"'s own ftrace and livepatch selftests, stock beside ours'
+	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
@@ -36,7 +38,7 @@ kernel: tree
 	@harness/kernel ours
 
 test-kernel: tree
-	@harness/setup build
+	@harness/setup build btf
 	@harness/kernel ours-test
 
 stock: base
@@ -44,7 +46,7 @@ stock: base
 	@harness/kernel stock
 
 stock-test: base
-	@harness/setup build
+	@harness/setup build btf
 	@harness/kernel stock-test
 
 demo: kernel
@@ -61,12 +63,20 @@ bench: kernel stock
 	@harness/setup guest
 	@harness/bench
 
+kselftest: test-kernel stock-test
+	@harness/setup guest
+	@harness/kselftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
+
+clients: test-kernel
+	@harness/setup guest
+	@harness/clients
+
 series: base
 	@harness/setup build
 	@harness/series $(if $(filter-out 0 no,$(CHECK)),--check)
 
 check: tree
-	@harness/setup build guest host-test
+	@harness/setup build btf guest host-test
 	@harness/check
 
 clean:

@@ -137,15 +137,15 @@ def plugin_library():
     return lib
 
 
-def base_image():
-    """The cached user space, made first where it is missing or out of date."""
+def user_space(additions):
+    """The archives of the cached user space, made first where missing or out of date."""
     os.makedirs(GUEST, exist_ok=True)
     with open(os.path.join(GUEST, "image.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        got = subprocess.run([os.path.join(HERE, "image")], stdout=sys.stderr)
+        got = subprocess.run([os.path.join(HERE, "image"), *additions], stdout=sys.stderr)
     if got.returncode:
         raise Failure("the guest's user space could not be made: see above")
-    return os.path.join(GUEST, "initramfs.cpio")
+    return [os.path.join(GUEST, name + ".cpio") for name in ("initramfs", *additions)]
 
 
 def modules_keep(path):
@@ -274,11 +274,20 @@ class Watch:
         pending += data
         *lines, rest = pending.split(b"\n")
         pending[:] = rest
+        self.lines(handle, lines)
+
+    def lines(self, handle, lines):
         for line in lines:
             before = len(self.result.both)
             handle(line.decode(errors="replace").rstrip("\r"))
             if self.log:
                 self.log.writelines(text + "\n" for text in self.result.both[before:])
+
+    def end(self, fd):
+        """A last line without its end is what was going on when the guest ended."""
+        handle, pending = self.streams.pop(fd)
+        if pending:
+            self.lines(handle, [bytes(pending)])
 
     def follow(self):
         """Until both lines are closed or the time is over."""
@@ -292,7 +301,7 @@ class Watch:
                 if data:
                     self.feed(fd, data)
                 else:
-                    del self.streams[fd]
+                    self.end(fd)
             if self.process.poll() is not None and not select.select(list(self.streams), [], [], 0.1)[0]:
                 break
 
@@ -303,6 +312,8 @@ class Watch:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        for fd in list(self.streams):
+            self.end(fd)
         r = self.result
         r.seconds = time.monotonic() - self.started
         if self.symptom and self.symptom[0] != WARNING:
@@ -332,15 +343,16 @@ def out_extract(path, out):
 
 
 def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
-        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=()):
+        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=()):
     """Boots build/KERNEL and runs script (bytes) in it.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
-    /out. allow: patterns of console lines that are no symptom. Returns a Result."""
+    /out. allow: patterns of console lines that are no symptom. additions: what harness/image
+    adds to the user space. Returns a Result."""
     image = kernel_image(kernel)
-    base = base_image()
+    archives = user_space(additions)
     # So that being ended leaves neither a guest nor its files behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if accel is None:
@@ -348,8 +360,9 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="run-") as tmp:
         initrd = os.path.join(tmp, "initrd")
         with open(initrd, "wb") as f:
-            with open(base, "rb") as b:
-                shutil.copyfileobj(b, f)
+            for path in archives:
+                with open(path, "rb") as archive:
+                    shutil.copyfileobj(archive, f)
             job_archive(f, script, trees, modules and modules_directory(kernel))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
