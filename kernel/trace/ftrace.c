@@ -104,10 +104,14 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 
 	rec = ftrace_site_find(ip);
 	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-	for (unsigned int i = 0; cs && i < cs->nr_ops; i++)
+	for (unsigned int i = 0; cs && i < cs->nr_funcs; i++)
 		ftrace_ops_call(ip, parent_ip, cs->ops[i], fregs);
 
 	trace_clear_recursion(bit);
+
+	/* These bring their own protection, and read where the caller is from @fregs. */
+	if (cs && cs->nr_graph)
+		ftrace_graph_func(ip, parent_ip, cs, fregs);
 }
 
 NOKPROBE_SYMBOL(ftrace_list_func);
@@ -131,6 +135,23 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
 
 static LIST_HEAD(ftrace_retired);
 
+/**
+ * ftrace_wait_for_tasks - wait until nobody is in code that can't be entered
+ *
+ * Readers are traced functions, and code called by them, in three kinds of
+ * places. Tasks may be preempted there: RCU-tasks waits until each has gone
+ * through a voluntary switch or user space. Idle loops and the kernel's entry
+ * run with RCU not watching, and RCU-tasks does not wait for idle tasks: the
+ * rude flavour makes every CPU schedule.
+ *
+ * Context: sleeps; ftrace_lock is not held.
+ */
+void ftrace_wait_for_tasks(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
 static void ftrace_retire_work_func(struct work_struct *work)
 {
 	struct ftrace_retiree *retiree, *next;
@@ -139,15 +160,7 @@ static void ftrace_retire_work_func(struct work_struct *work)
 	scoped_guard(mutex, &ftrace_lock)
 		list_splice_init(&ftrace_retired, &list);
 
-	/*
-	 * Readers are traced functions, and code called by them, in three kinds
-	 * of places. Tasks may be preempted there: RCU-tasks waits until each
-	 * has gone through a voluntary switch or user space. Idle loops and
-	 * the kernel's entry run with RCU not watching, and RCU-tasks does not
-	 * wait for idle tasks: the rude flavour makes every CPU schedule.
-	 */
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
+	ftrace_wait_for_tasks();
 
 	scoped_guard(mutex, &ftrace_lock) {
 		list_for_each_entry(retiree, &list, node) {
@@ -219,11 +232,25 @@ static bool ftrace_in_core_kernel(unsigned long addr)
 	return is_kernel_core_data(addr) || core_kernel_text(addr);
 }
 
-/* Its memory and its code are there as long as the kernel. */
-static bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
+/**
+ * ftrace_ops_is_permanent - whether nothing of an ops can go away
+ * @ops: the ops
+ *
+ * No trampoline names the memory of a direct ops, so it is its code that
+ * counts. BPF's may go away, but BPF waits for the tasks in its images itself,
+ * as only it knows what they call.
+ *
+ * Return: true if its memory and its code are there as long as the kernel.
+ */
+bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 {
-	return !(ops->flags & FTRACE_OPS_FL_DYNAMIC) &&
-	       ftrace_in_core_kernel((unsigned long)ops->func);
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return !is_module_text_address(ftrace_ops_direct(ops));
+	if (ops->flags & FTRACE_OPS_FL_DYNAMIC)
+		return false;
+	if (ops->flags & FTRACE_OPS_FL_GRAPH)
+		return fgraph_ops_in_core_kernel(ops);
+	return ftrace_in_core_kernel((unsigned long)ops->func);
 }
 
 static int ftrace_ops_check(struct ftrace_ops *ops)
@@ -253,6 +280,27 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
 }
 
 /**
+ * ftrace_ops_register - check an ops and attach it
+ * @ops: the ops, as for register_ftrace_function()
+ *
+ * Context: process context, sleeps; takes ftrace_lock. For an ops that is
+ * direct, or has FTRACE_OPS_FL_IPMODIFY, direct_mutex is held.
+ * Return: as for register_ftrace_function().
+ */
+int ftrace_ops_register(struct ftrace_ops *ops)
+{
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	ret = ftrace_ops_check(ops);
+	if (ret)
+		return ret;
+	return ftrace_attach(ops);
+}
+
+/**
  * register_ftrace_function - call an ops at every site that its filter wants
  * @ops: the ops; its func and flags do not change while it is registered, and
  *	 its memory stays until unregister_ftrace_function() has returned
@@ -265,17 +313,31 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
-	int ret;
-
-	guard(mutex)(&ftrace_lock);
-
-	ftrace_ops_init(ops);
-	ret = ftrace_ops_check(ops);
-	if (ret)
-		return ret;
-	return ftrace_attach(ops);
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		return ftrace_direct_register_peer(ops);
+	return ftrace_ops_register(ops);
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
+
+/**
+ * ftrace_ops_unregister - detach an ops
+ * @ops: the ops
+ *
+ * Context: process context, sleeps; takes ftrace_lock. Does not wait for tasks
+ * that are in what @ops calls.
+ * Return: as unregister_ftrace_function().
+ */
+int ftrace_ops_unregister(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return -ENODEV;
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return -EBUSY;
+	ftrace_detach(ops);
+	return 0;
+}
 
 /**
  * unregister_ftrace_function - stop calling an ops
@@ -289,19 +351,14 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
-	scoped_guard(mutex, &ftrace_lock) {
-		if (ftrace_disabled)
-			return -ENODEV;
-		if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-			return -EBUSY;
-		ftrace_detach(ops);
-	}
+	int ret = ftrace_ops_unregister(ops);
 
-	if (!ftrace_ops_is_permanent(ops)) {
-		/* As for ftrace_retire(): a task may be inside the callback. */
-		synchronize_rcu_tasks_rude();
-		synchronize_rcu_tasks();
-	}
+	if (ret)
+		return ret;
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		ftrace_direct_unregister_peer(ops);
+	if (!ftrace_ops_is_permanent(ops))
+		ftrace_wait_for_tasks();
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);

@@ -174,25 +174,44 @@ static void callset_free(struct ftrace_retiree *retiree)
 	kfree(cs);
 }
 
+/*
+ * Only one ops can say where the function goes on, and only one be called
+ * directly, as that one may call the function itself. Both together need one
+ * that knows how (see ftrace_direct.c).
+ */
+static int callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
+{
+	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+
+	if (flags & cs->flags & FTRACE_OPS_FL_IPMODIFY)
+		return -EBUSY;
+	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
+		if (cs->direct || (cs->flags & FTRACE_OPS_FL_IPMODIFY && !ops->ops_func))
+			return -EBUSY;
+		cs->direct = ops;
+	} else {
+		cs->flags |= flags;
+		cs->nr_graph += !!(ops->flags & FTRACE_OPS_FL_GRAPH);
+		cs->nr_funcs += !(ops->flags & FTRACE_OPS_FL_GRAPH);
+	}
+	cs->ops[cs->nr_ops++] = ops;
+	return 0;
+}
+
 static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int nr)
 {
 	struct ftrace_callset *cs = kzalloc(struct_size(cs, ops, nr), GFP_KERNEL);
-	unsigned int ipmodify = 0;
-	int ret;
+	int ret = 0;
 
 	if (!cs)
 		return ERR_PTR(-ENOMEM);
-	cs->nr_ops = nr;
 	cs->retiree.hide = callset_hide;
 	cs->retiree.free = callset_free;
-	for (unsigned int i = 0; i < nr; i++) {
-		cs->ops[i] = ops[i];
-		cs->flags |= ops[i]->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
-		ipmodify += !!(ops[i]->flags & FTRACE_OPS_FL_IPMODIFY);
-	}
+	for (unsigned int i = 0; !ret && i < nr; i++)
+		ret = callset_add_ops(cs, ops[i]);
 
-	/* Only one can say where the function goes on. */
-	ret = ipmodify > 1 ? -EBUSY : callset_number(cs);
+	if (!ret)
+		ret = callset_number(cs);
 	if (ret == -ENOSPC) {
 		ret = callset_map_grow();
 		if (!ret)
@@ -234,6 +253,15 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 	return false;
 }
 
+/* Functions, then graph users, then the direct one; and by registration. */
+static u64 callset_order(const struct ftrace_ops *ops)
+{
+	u64 class = ops->flags & FTRACE_OPS_FL_DIRECT ? 2 :
+		    ops->flags & FTRACE_OPS_FL_GRAPH ? 1 : 0;
+
+	return class << 32 | ops->seq;
+}
+
 /**
  * ftrace_callset_with - the callset that also calls an ops
  * @cs: a callset, or NULL for the empty one
@@ -244,7 +272,8 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: the callset, @cs itself if it calls @ops already; ERR_PTR of -ENOMEM,
- * -ENOSPC (too many callsets), or -EBUSY (two ops with FTRACE_OPS_FL_IPMODIFY).
+ * -ENOSPC (too many callsets), or -EBUSY (two ops with FTRACE_OPS_FL_IPMODIFY or
+ * two direct ones, or one of each that cannot share a function).
  */
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
@@ -258,7 +287,7 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 
-	for (at = 0; at < nr && cs->ops[at]->seq < ops->seq; at++)
+	for (at = 0; at < nr && callset_order(cs->ops[at]) < callset_order(ops); at++)
 		list[at] = cs->ops[at];
 	list[at] = ops;
 	for (i = at; i < nr; i++)
@@ -328,20 +357,27 @@ void ftrace_callset_put_unused(struct ftrace_callset *cs)
  * ftrace_callset_alloc_tramp - give a callset a trampoline, if that can be
  * @cs: the callset
  *
- * Without one its sites go through ftrace_caller and ftrace_list_func().
+ * Without one its sites go through ftrace_caller and ftrace_list_func(), which
+ * know nothing of direct functions. One that only has a direct function needs
+ * none.
  *
  * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or -ENOMEM if it cannot do without.
  */
-void ftrace_callset_alloc_tramp(struct ftrace_callset *cs)
+int ftrace_callset_alloc_tramp(struct ftrace_callset *cs)
 {
-	if (cs->tramp || cs->nr_ops > CALLSET_MAX_TRAMP_OPS ||
-	    callset_nr_tramps >= CALLSET_MAX_TRAMPS)
-		return;
+	int ret = cs->direct ? -ENOMEM : 0;
+
+	if (cs->tramp || ftrace_callset_is_direct(cs))
+		return 0;
+	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS)
+		return ret;
 	if (arch_ftrace_tramp_alloc(cs))
-		return;
+		return ret;
 	callset_nr_tramps++;
 	callset_tell_perf(cs, false);
 	perf_event_text_poke((void *)cs->tramp, NULL, 0, (void *)cs->tramp, cs->tramp_size);
+	return 0;
 }
 
 /**
@@ -356,6 +392,8 @@ unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
 		return 0;
 	if (cs->tramp)
 		return cs->tramp;
+	if (ftrace_callset_is_direct(cs))
+		return ftrace_ops_direct(cs->direct);
 	if (cs->flags & FTRACE_OPS_FL_SAVE_REGS)
 		return (unsigned long)ftrace_regs_caller;
 	return (unsigned long)ftrace_caller;

@@ -218,23 +218,46 @@ static void print_address(struct seq_file *m, unsigned long ip)
 	seq_printf(m, "%lx ", ip);
 }
 
-static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
+/* What stands for an ops: its callback, or the function that it calls directly. */
+static void *ops_callback(struct ftrace_ops *ops)
 {
-	seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs), cs->ops[0]->func);
-	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
+	if (ops->flags & FTRACE_OPS_FL_GRAPH)
+		return fgraph_ops_callback(ops);
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return (void *)ftrace_ops_direct(ops);
+	return ops->func;
 }
 
-/* The number of ops, R for all registers, I for changing where to go on. */
+static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
+{
+	if (!ftrace_callset_is_direct(cs)) {
+		seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs),
+			   ops_callback(cs->ops[0]));
+		for (unsigned int i = 0; i < cs->nr_funcs; i++)
+			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
+	}
+	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
+		seq_printf(m, " ->%pS (%pS)", (void *)ftrace_graph_func,
+			   ops_callback(cs->ops[i]));
+	if (cs->direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
+}
+
+/*
+ * The number of ops, R for all registers, I for changing where to go on, D for a
+ * direct call, M if there ever was one of the last two, Q for quarantine.
+ */
 static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
 {
 	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long flags = cs ? cs->flags : 0;
 
-	seq_printf(m, " (%u)%s%s%s", cs ? cs->nr_ops : 0,
+	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops : 0,
 		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
-		   ftrace_rec_quarantined(rec) ? " Q    " : "      ");
+		   cs && cs->direct ? " D" : "  ",
+		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
+		   ftrace_rec_modified(rec) ? " M " : "   ");
 	if (cs)
 		print_trampoline(m, cs);
 }
@@ -311,7 +334,7 @@ static int callset_seq_show(struct seq_file *m, void *v)
 	else
 		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		seq_printf(m, " %ps", cs->ops[i]->func);
+		seq_printf(m, " %ps", ops_callback(cs->ops[i]));
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -368,6 +391,7 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
 		trace_create_file(files[i].name, TRACE_MODE_READ, d_tracer, NULL, files[i].fops);
 	ftrace_create_filter_files(NULL, d_tracer);
+	ftrace_profile_init_tracefs(d_tracer);
 }
 
 /* Trampolines in /proc/kallsyms */

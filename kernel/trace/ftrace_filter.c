@@ -490,12 +490,34 @@ static void later_apply(struct list_head *list, struct list_head *edits)
 	}
 }
 
+/* Whether text that a set has sites in can go away: a module's, or init text. */
+static bool site_set_may_go(const struct ftrace_site_set *set)
+{
+	return set && set->nr && (!is_kernel_text(set->ip[0]) ||
+				  !is_kernel_text(set->ip[set->nr - 1]));
+}
+
+/*
+ * A filter that modules do not concern is not on the list: its owner may free
+ * it, with what it holds, and never say so.
+ */
 static void filter_update_list(struct ftrace_filter *filter)
 {
 	list_del_init(&filter->pending);
-	if (filter->only || filter->not || !list_empty(&filter->later) ||
-	    !list_empty(&filter->later_not))
+	if (site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
+	    !list_empty(&filter->later) || !list_empty(&filter->later_not))
 		list_add_tail(&filter->pending, &filters_in_use);
+}
+
+static void filter_free_content(struct ftrace_filter *filter)
+{
+	ftrace_site_set_free(filter->only);
+	ftrace_site_set_free(filter->not);
+	filter->only = NULL;
+	filter->not = NULL;
+	later_free_list(&filter->later);
+	later_free_list(&filter->later_not);
+	filter_update_list(filter);
 }
 
 /* Moves what matches @mod from @list to @due, and its sites into *@set. */
@@ -630,11 +652,32 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(start, end);
+	ftrace_graph_filter_forget_range(start, end);
 	list_for_each_entry(filter, &filters_in_use, pending)
 		filter_forget(filter, start, end);
 	/* A filter that was set up by hand is not on the list. */
 	list_for_each_entry(ops, &ftrace_ops_registered, list)
 		filter_forget(ops->filter, start, end);
+}
+
+/**
+ * ftrace_filter_forget_module - drop the filters that are part of a module
+ * @mod: the module, whose memory is going away
+ *
+ * It may have left some behind that it should have freed.
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_filter_forget_module(struct module *mod)
+{
+	struct ftrace_filter *filter, *next;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
+		if (within_module((unsigned long)filter, mod))
+			filter_free_content(filter);
+	}
 }
 
 /* Edits */
@@ -933,13 +976,7 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 	ftrace_ops_init(ops);
 	if (WARN_ON_ONCE(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return;
-	ftrace_site_set_free(filter->only);
-	ftrace_site_set_free(filter->not);
-	filter->only = NULL;
-	filter->not = NULL;
-	later_free_list(&filter->later);
-	later_free_list(&filter->later_not);
-	filter_update_list(filter);
+	filter_free_content(filter);
 }
 EXPORT_SYMBOL_GPL(ftrace_free_filter);
 

@@ -26,6 +26,7 @@
 
 struct module;
 struct orc_entry;
+struct ftrace_profile;
 struct seq_file;
 struct trace_array;
 
@@ -38,20 +39,23 @@ extern struct ftrace_ops *function_trace_op;
 /*
  * A record's state word:
  *
- *	 31          30       29        24 23                    0
- *	+-----------+--------+------------+-----------------------+
- *	| quarantine| touched| (reserved) |    callset number     |
- *	+-----------+--------+------------+-----------------------+
+ *	 31          30        29        28        24 23               0
+ *	+-----------+---------+---------+------------+------------------+
+ *	| quarantine| touched | modified| (reserved) |  callset number  |
+ *	+-----------+---------+---------+------------+------------------+
  *
- * Callset 0 has no ops: the site is a NOP.
+ * Callset 0 has no ops: the site is a NOP. A site that ever had some has been
+ * touched, and one that had any which may go around its function, modified.
  */
 #define FTRACE_STATE_CALLSET	GENMASK(23, 0)
+#define FTRACE_STATE_MODIFIED	BIT(29)
 #define FTRACE_STATE_TOUCHED	BIT(30)
 #define FTRACE_STATE_QUARANTINE	BIT(31)
 
 #define FTRACE_CALLSET_MAX	FIELD_MAX(FTRACE_STATE_CALLSET)
 
-static_assert(!(FTRACE_STATE_CALLSET & (FTRACE_STATE_TOUCHED | FTRACE_STATE_QUARANTINE)));
+static_assert(!(FTRACE_STATE_CALLSET &
+		(FTRACE_STATE_MODIFIED | FTRACE_STATE_TOUCHED | FTRACE_STATE_QUARANTINE)));
 static_assert(sizeof(struct dyn_ftrace) == 8);
 
 static inline u32 ftrace_rec_callset(const struct dyn_ftrace *rec)
@@ -64,19 +68,25 @@ static inline bool ftrace_rec_touched(const struct dyn_ftrace *rec)
 	return READ_ONCE(rec->state) & FTRACE_STATE_TOUCHED;
 }
 
+static inline bool ftrace_rec_modified(const struct dyn_ftrace *rec)
+{
+	return READ_ONCE(rec->state) & FTRACE_STATE_MODIFIED;
+}
+
 static inline bool ftrace_rec_quarantined(const struct dyn_ftrace *rec)
 {
 	return READ_ONCE(rec->state) & FTRACE_STATE_QUARANTINE;
 }
 
-/* Callers hold ftrace_lock: readers without it see the old or the new word. */
-static inline void ftrace_rec_set_callset(struct dyn_ftrace *rec, u32 nr)
+/*
+ * Callers hold ftrace_lock: readers without it see the old or the new word.
+ * @mark is what the record remembers of its new callset, from now on.
+ */
+static inline void ftrace_rec_set_callset(struct dyn_ftrace *rec, u32 nr, u32 mark)
 {
 	u32 flags = rec->state & ~FTRACE_STATE_CALLSET;
 
-	if (nr)
-		flags |= FTRACE_STATE_TOUCHED;
-	WRITE_ONCE(rec->state, flags | FIELD_PREP(FTRACE_STATE_CALLSET, nr));
+	WRITE_ONCE(rec->state, flags | mark | FIELD_PREP(FTRACE_STATE_CALLSET, nr));
 }
 
 static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
@@ -107,6 +117,7 @@ struct ftrace_retiree {
  * @live: the text may run; sites are switched through the live patcher
  * @init: the text is freed after initialization
  * @mod: the module, NULL for the core kernel
+ * @profile: counts calls; NULL until the profiler is first enabled
  * @retiree: frees the table
  */
 struct ftrace_table {
@@ -118,6 +129,7 @@ struct ftrace_table {
 	bool			live;
 	bool			init;
 	struct module		*mod;
+	struct ftrace_profile	*profile;
 	struct ftrace_retiree	retiree;
 };
 
@@ -134,12 +146,16 @@ static inline unsigned long ftrace_rec_ip(const struct ftrace_table *table,
  * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and FTRACE_OPS_FL_IPMODIFY
  * @pinned: text that was altered behind our back may still lead here
  * @nr_ops: how many @ops
+ * @nr_funcs: how many of them are functions to call, the first ones
+ * @nr_graph: how many of them, after those, are of a struct fgraph_ops
+ * @direct: the last one if that is direct, or NULL
  * @tramp: its trampoline; 0 where the sites go through ftrace_caller
  * @tramp_size: bytes of code at @tramp
  * @arch: what the architecture keeps of the trampoline
  * @node: in the hash of callsets by their ops
  * @retiree: frees the callset and its trampoline
- * @ops: by ascending ops->seq, that is, in the order of registration
+ * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
+ *	 the order of registration
  *
  * All but @nr_sites and @pinned is constant once the callset is published.
  */
@@ -149,7 +165,10 @@ struct ftrace_callset {
 	bool			pinned;
 	unsigned long		flags;
 	unsigned int		nr_ops;
+	unsigned int		nr_funcs;
+	unsigned int		nr_graph;
 	unsigned int		tramp_size;
+	struct ftrace_ops	*direct;
 	unsigned long		tramp;
 	void			*arch;
 	struct hlist_node	node;
@@ -177,9 +196,13 @@ extern struct list_head ftrace_ops_registered;
 extern int ftrace_disabled;
 
 void ftrace_ops_init(struct ftrace_ops *ops);
+int ftrace_ops_register(struct ftrace_ops *ops);
+int ftrace_ops_unregister(struct ftrace_ops *ops);
 bool ftrace_ops_is_active(const struct ftrace_ops *ops);
 void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
 void ftrace_retire(struct ftrace_retiree *retiree);
+void ftrace_wait_for_tasks(void);
 void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
@@ -232,12 +255,72 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
 void ftrace_callset_put_unused(struct ftrace_callset *cs);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
-void ftrace_callset_alloc_tramp(struct ftrace_callset *cs);
+int ftrace_callset_alloc_tramp(struct ftrace_callset *cs);
 struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 
 #define for_each_ftrace_callset(cs, nr)					\
 	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\
 	     (cs) = ftrace_callset_next(&(nr)))
+
+static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	return ops->direct_call;
+#else
+	return 0;
+#endif
+}
+
+/* Whether the callset's sites call the direct function without a trampoline. */
+static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
+{
+	return cs->direct && cs->nr_ops == 1;
+}
+
+/* fgraph.c */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_callset *cs, struct ftrace_regs *fregs);
+bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops);
+void *fgraph_ops_callback(const struct ftrace_ops *ops);
+void fgraph_update_pid_func(void);
+#else
+static inline void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_callset *cs, struct ftrace_regs *fregs)
+{
+}
+
+static inline bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
+{
+	return true;
+}
+
+static inline void *fgraph_ops_callback(const struct ftrace_ops *ops)
+{
+	return NULL;
+}
+
+static inline void fgraph_update_pid_func(void)
+{
+}
+#endif
+
+/* ftrace_direct.c */
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+int ftrace_direct_register_peer(struct ftrace_ops *ops);
+void ftrace_direct_unregister_peer(struct ftrace_ops *ops);
+#else
+static inline int ftrace_direct_register_peer(struct ftrace_ops *ops)
+{
+	return ftrace_ops_register(ops);
+}
+
+static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
+{
+}
+#endif
 
 /* ftrace_update.c */
 
@@ -248,6 +331,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 int ftrace_attach_table(struct ftrace_table *table);
 void ftrace_detach_table(struct ftrace_table *table);
 int ftrace_update_all(void);
+void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);
 
 /* ftrace_filter.c */
 
@@ -263,7 +347,18 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 void ftrace_filter_init(struct ftrace_filter *filter);
 int ftrace_filter_module_coming(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);
+void ftrace_filter_forget_module(struct module *mod);
 void __init ftrace_set_early_filters(void);
+
+/* ftrace_graph_filter.c */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end);
+#else
+static inline void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
+{
+}
+#endif
 
 /* ftrace_files.c */
 
@@ -280,6 +375,26 @@ void ftrace_command_forget_range(unsigned long start, unsigned long end);
 void ftrace_pid_init(struct trace_array *tr, struct dentry *parent);
 void ftrace_pid_update_ops(struct ftrace_ops *ops);
 bool ftrace_pids_enabled(struct ftrace_ops *ops);
+
+/* ftrace_profile.c */
+
+#ifdef CONFIG_FUNCTION_PROFILER
+void ftrace_profile_add_table(struct ftrace_table *table);
+void ftrace_profile_free_table(struct ftrace_table *table);
+void ftrace_profile_init_tracefs(struct dentry *parent);
+#else
+static inline void ftrace_profile_add_table(struct ftrace_table *table)
+{
+}
+
+static inline void ftrace_profile_free_table(struct ftrace_table *table)
+{
+}
+
+static inline void ftrace_profile_init_tracefs(struct dentry *parent)
+{
+}
+#endif
 
 /* arch */
 
@@ -311,6 +426,8 @@ void arch_ftrace_tramp_silence(struct ftrace_patch *patch, struct ftrace_callset
 			       struct ftrace_ops *ops);
 void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				struct ftrace_ops *ops, ftrace_func_t to);
+void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned long to);
 struct orc_entry *ftrace_tramp_orc(unsigned long ip);
 void arch_ftrace_set_caller(ftrace_func_t func);
 

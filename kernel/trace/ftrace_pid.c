@@ -4,110 +4,217 @@
  *
  * A trace array has two lists of pids: tasks to trace, and tasks to leave out.
  * Where neither exists, all tasks are traced, and nothing is tested. Otherwise
- * each ops with FTRACE_OPS_FL_PID calls ftrace_pid_func(), which tests, instead
- * of its own callback. The lists themselves are looked at only when a CPU
- * switches tasks; what came out is one number per CPU, for the callbacks to
- * read: array_buffer.data->ftrace_ignore_pid of the trace array. It is
+ * the trace array owns a slot, and bit SLOT of task_struct::ftrace_pid_ignored
+ * says that it leaves the task out. That bit, against the one in
+ * trace_array::function_pid_bit, is all that a callback tests, and nobody looks
+ * at the lists when tasks are switched: they are looked at when a task is made,
+ * when two exchange their pids, and when a list is written.
  *
- *	FTRACE_PID_TRACE	there are no lists
- *	FTRACE_PID_IGNORE	the CPU's task is not traced
- *	a pid			the task with this pid is traced; another one is
- *				not, for it is about to leave the CPU to this one
+ * Each ops with FTRACE_OPS_FL_PID calls ftrace_pid_func(), which tests, instead
+ * of its own callback as long as its trace array has a list. fgraph.c tests for
+ * its users with ftrace_pid_wants_current().
  *
  * Invariants:
  *
- * 1. ftrace_pid_sched_switch() is registered for a trace array exactly while
- *    that has a list.
- * 2. A list that is published is changed by fork and exit alone. What a user
- *    writes makes a new list.
- * 3. ops->saved_func of a registered ops with FTRACE_OPS_FL_PID is its own
- *    callback, and ops->func is that or ftrace_pid_func().
+ * 1. For each task on the task list, and each idle task, a bit follows from the
+ *    task's pid and the lists of the slot's owner; it is 0 if there is none.
+ * 2. Fork and release_task() change the lists of a trace array with the option
+ *    function-fork, and no others. They add the child of a listed task, and drop
+ *    the pids that are gone.
+ * 3. What a user writes is added to a list as a whole, or not at all.
+ * 4. ops->saved_func of a registered ops with FTRACE_OPS_FL_PID, unless it is a
+ *    graph user's, is its own callback, and ops->func is that or
+ *    ftrace_pid_func().
+ *
+ * A task that has been released, and runs on to its last switch, keeps its bits.
  *
  * Lock order:
- *	trace_types_lock > ftrace_pid_mutex > ftrace_lock
- * ftrace_pid_mutex covers the lists and the registering of the sched_switch
- * probe; it may be held while user memory is read, or a grace period waited
- * for, and so is not ftrace_lock. The latter covers which function an ops
- * calls. The scheduler's tracepoints read the lists under RCU.
+ *	trace_types_lock > ftrace_pid_mutex > tasklist_lock > lock of an xarray
+ *	ftrace_pid_mutex > ftrace_lock
+ * The lists of a trace array come, are written to, and go under
+ * ftrace_pid_mutex. What fork and release_task() read besides, and the bits of
+ * the tasks, is changed by a writer of a list with tasklist_lock held for
+ * reading, and by them, who hold it for writing anyway: they take no lock of
+ * ours but the one of a list that they change. ftrace_lock covers which
+ * function an ops calls.
  *
- * Contexts: ftrace_pid_func() runs wherever a function is called, NMIs
- * included, and takes no lock. The tracepoint probes run with preemption off,
- * and take the lock of a list. All the rest sleeps.
+ * Contexts: ftrace_pid_func() and ftrace_pid_wants_current() run wherever a
+ * function is called, NMIs included. The hooks of fork and release_task() run
+ * with interrupts off. All the rest sleeps.
  */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/bitops.h>
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/printk.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
-#include <linux/smp.h>
-#include <linux/tracepoint.h>
-#include <trace/events/sched.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "ftrace_internal.h"
 #include "trace.h"
 
-/* What the files show while there is no list: beyond any pid plus one. */
-#define FTRACE_PID_NO_LIST	((void *)(PID_MAX_LIMIT + 1UL))
+/**
+ * enum ftrace_pid_kind - which of a trace array's two lists
+ * @FTRACE_PID_ONLY: the tasks to trace, set_ftrace_pid
+ * @FTRACE_PID_NOT: the tasks to leave out, set_ftrace_notrace_pid
+ * @FTRACE_PID_KINDS: how many there are
+ */
+enum ftrace_pid_kind {
+	FTRACE_PID_ONLY,
+	FTRACE_PID_NOT,
+	FTRACE_PID_KINDS,
+};
+
+/**
+ * struct ftrace_pid_lists - the lists of a trace array, of which one exists
+ * @tr: the trace array
+ * @slot: which bit of the tasks it owns
+ * @exists: for each kind, a bit: the list exists. It may be empty, if all tasks
+ *	    in it are gone
+ * @pids: for each kind, an entry at the index of each pid; changed in interrupts
+ *	  off only, as the lock is taken inside of tasklist_lock
+ */
+struct ftrace_pid_lists {
+	struct trace_array	*tr;
+	unsigned int		slot;
+	unsigned long		exists;
+	struct xarray		pids[FTRACE_PID_KINDS];
+};
 
 /**
  * struct ftrace_pid_file - one of the two lists, opened
  * @tr: the trace array, to which the file holds a reference
- * @list: which of its lists
+ * @kind: which of its lists
  */
 struct ftrace_pid_file {
-	struct trace_array		*tr;
-	struct trace_pid_list __rcu	**list;
+	struct trace_array	*tr;
+	enum ftrace_pid_kind	kind;
 };
+
+#define FTRACE_PID_SLOTS	BITS_PER_LONG
 
 static DEFINE_MUTEX(ftrace_pid_mutex);
 
-/* What the callbacks test */
+/* The slots in use, and their owners' lists; see the lock order. */
+static unsigned long ftrace_pid_slots;
+static struct ftrace_pid_lists *ftrace_pid_slot[FTRACE_PID_SLOTS];
 
-static bool ftrace_pid_has_lists(struct trace_array *tr)
+/* The lists and the tasks */
+
+static bool pid_lists_have(struct ftrace_pid_lists *lists, enum ftrace_pid_kind kind, pid_t pid)
 {
-	return rcu_access_pointer(tr->function_pids) ||
-	       rcu_access_pointer(tr->function_no_pids);
+	return (lists->exists & BIT(kind)) && xa_load(&lists->pids[kind], pid);
 }
 
-/* On the CPU that runs, or is about to run, @task. */
-static void ftrace_pid_note_task(struct trace_array *tr, struct task_struct *task)
+static bool pid_lists_ignore(struct ftrace_pid_lists *lists, pid_t pid)
 {
-	bool ignore;
-
-	ignore = trace_ignore_this_task(rcu_dereference_sched(tr->function_pids),
-					rcu_dereference_sched(tr->function_no_pids),
-					task);
-	this_cpu_write(tr->array_buffer.data->ftrace_ignore_pid,
-		       ignore ? FTRACE_PID_IGNORE : task->pid);
+	if (pid_lists_have(lists, FTRACE_PID_NOT, pid))
+		return true;
+	return (lists->exists & BIT(FTRACE_PID_ONLY)) &&
+	       !pid_lists_have(lists, FTRACE_PID_ONLY, pid);
 }
 
-static void ftrace_pid_note_current(void *tr)
+/* Nobody else writes the word now; callbacks read it at any time. */
+static void pid_lists_judge(struct ftrace_pid_lists *lists, struct task_struct *task)
 {
-	ftrace_pid_note_task(tr, current);
+	unsigned long word = task->ftrace_pid_ignored;
+
+	__assign_bit(lists->slot, &word, pid_lists_ignore(lists, task->pid));
+	WRITE_ONCE(task->ftrace_pid_ignored, word);
 }
 
-/* The same for every CPU, also those that are to come online. */
-static void ftrace_pid_note_none(struct trace_array *tr)
+/* A NULL @entry takes the pid away. In any context with tasklist_lock held. */
+static int pid_list_store(struct xarray *pids, pid_t pid, void *entry)
 {
-	int cpu;
+	unsigned long flags;
+	void *old;
 
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(tr->array_buffer.data, cpu)->ftrace_ignore_pid = FTRACE_PID_TRACE;
+	xa_lock_irqsave(pids, flags);
+	old = __xa_store(pids, pid, entry, GFP_ATOMIC);
+	xa_unlock_irqrestore(pids, flags);
+	return xa_err(old);
 }
 
-static bool ftrace_pid_wants_current(struct trace_array *tr)
+static bool pid_lists_follow(const struct ftrace_pid_lists *lists)
 {
-	int pid = this_cpu_read(tr->array_buffer.data->ftrace_ignore_pid);
-
-	return pid == FTRACE_PID_TRACE || pid == current->pid;
+	return READ_ONCE(lists->tr->trace_flags) & TRACE_ITER_FUNC_FORK;
 }
+
+static void pid_lists_add_child(struct ftrace_pid_lists *lists, pid_t parent, pid_t child)
+{
+	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
+		if (!pid_lists_have(lists, kind, parent))
+			continue;
+		if (pid_list_store(&lists->pids[kind], child, xa_mk_value(1)))
+			pr_warn_once("no memory to put a new task on the list of its parent\n");
+	}
+}
+
+static void pid_lists_drop(struct ftrace_pid_lists *lists, pid_t pid)
+{
+	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
+		if (pid_lists_have(lists, kind, pid))
+			pid_list_store(&lists->pids[kind], pid, NULL);
+	}
+}
+
+/**
+ * ftrace_pid_fork_task - tell whether a new task is traced
+ * @child: the task, a copy of current, with its pid, on the task list, not woken
+ *
+ * Its pid is looked up, as that may have been listed beforehand.
+ *
+ * Context: Any, with tasklist_lock held for writing. Takes no lock but that of a
+ * list which the option function-fork makes it put @child on.
+ */
+void ftrace_pid_fork_task(struct task_struct *child)
+{
+	struct ftrace_pid_lists *lists;
+	unsigned int slot;
+
+	lockdep_assert_held_write(&tasklist_lock);
+
+	/* What was copied may be of a slot that somebody has given back since. */
+	child->ftrace_pid_ignored = 0;
+	for_each_set_bit(slot, &ftrace_pid_slots, FTRACE_PID_SLOTS) {
+		lists = ftrace_pid_slot[slot];
+		if (pid_lists_follow(lists))
+			pid_lists_add_child(lists, current->pid, child->pid);
+		pid_lists_judge(lists, child);
+	}
+}
+
+/**
+ * ftrace_pid_release_task - take the pid of a task that is gone from the lists
+ * @task: the task, just taken from the task list
+ *
+ * Context: Any, with tasklist_lock held for writing. Takes no lock but that of a
+ * list that @task is on.
+ */
+void ftrace_pid_release_task(struct task_struct *task)
+{
+	unsigned int slot;
+
+	lockdep_assert_held_write(&tasklist_lock);
+
+	for_each_set_bit(slot, &ftrace_pid_slots, FTRACE_PID_SLOTS) {
+		if (pid_lists_follow(ftrace_pid_slot[slot]))
+			pid_lists_drop(ftrace_pid_slot[slot], task->pid);
+	}
+}
+
+/* What an ops calls */
 
 static void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -115,8 +222,6 @@ static void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 	if (ftrace_pid_wants_current(ops->private))
 		ops->saved_func(ip, parent_ip, ops, fregs);
 }
-
-/* What an ops calls */
 
 /**
  * ftrace_pids_enabled - are there tasks that an ops is not to trace?
@@ -129,7 +234,7 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->private;
 
-	return (ops->flags & FTRACE_OPS_FL_PID) && tr && ftrace_pid_has_lists(tr);
+	return (ops->flags & FTRACE_OPS_FL_PID) && tr && READ_ONCE(tr->function_pid_bit);
 }
 
 /**
@@ -144,7 +249,7 @@ void ftrace_pid_update_ops(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!(ops->flags & FTRACE_OPS_FL_PID))
+	if (!(ops->flags & FTRACE_OPS_FL_PID) || (ops->flags & FTRACE_OPS_FL_GRAPH))
 		return;
 
 	func = ftrace_pids_enabled(ops) ? ftrace_pid_func : ops->saved_func;
@@ -164,174 +269,212 @@ static void ftrace_pid_update_all_ops(void)
 
 	list_for_each_entry(ops, &ftrace_ops_registered, list)
 		ftrace_pid_update_ops(ops);
+	fgraph_update_pid_func();
 }
 
-/* What the scheduler tells */
+/* Writing the lists */
 
-static void ftrace_pid_sched_switch(void *tr, bool preempt, struct task_struct *prev,
-				    struct task_struct *next, unsigned int prev_state)
+static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
 {
-	ftrace_pid_note_task(tr, next);
+	unsigned int slot = find_first_zero_bit(&ftrace_pid_slots, FTRACE_PID_SLOTS);
+	struct ftrace_pid_lists *lists;
+
+	lockdep_assert_held(&ftrace_pid_mutex);
+
+	if (slot == FTRACE_PID_SLOTS)
+		return ERR_PTR(-ENOSPC);
+	lists = kzalloc(sizeof(*lists), GFP_KERNEL);
+	if (!lists)
+		return ERR_PTR(-ENOMEM);
+
+	lists->tr = tr;
+	lists->slot = slot;
+	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++)
+		xa_init_flags(&lists->pids[kind], XA_FLAGS_LOCK_IRQ);
+	return lists;
 }
 
-static void ftrace_pid_sched_fork(void *data, struct task_struct *parent,
-				  struct task_struct *child)
+static void pid_lists_free(struct ftrace_pid_lists *lists)
 {
-	struct trace_array *tr = data;
-
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_pids),
-				     parent, child);
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_no_pids),
-				     parent, child);
-}
-
-static void ftrace_pid_sched_free(void *data, struct task_struct *task)
-{
-	struct trace_array *tr = data;
-
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_pids),
-				     NULL, task);
-	trace_filter_add_remove_task(rcu_dereference_sched(tr->function_no_pids),
-				     NULL, task);
-}
-
-/**
- * ftrace_pid_follow_fork - have the lists follow the tasks in them, or not
- * @tr: the trace array
- * @enable: put the children of a listed task on its list, and take tasks that
- *          are gone from it. Otherwise the lists stay as they were written
- *
- * For the function-fork option: called when that changes, not otherwise.
- *
- * Context: Sleeps. When it disabled, no tracepoint refers to @tr any more.
- */
-void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
-{
-	int ret;
-
-	if (!enable) {
-		unregister_trace_sched_process_fork(ftrace_pid_sched_fork, tr);
-		unregister_trace_sched_process_free(ftrace_pid_sched_free, tr);
-		tracepoint_synchronize_unregister();
-		return;
-	}
-
-	ret = register_trace_sched_process_fork(ftrace_pid_sched_fork, tr);
-	if (!ret)
-		ret = register_trace_sched_process_free(ftrace_pid_sched_free, tr);
-	if (ret)
-		pr_warn("ftrace: pid lists will not follow forks and exits: %d\n", ret);
-}
-
-/* The lists */
-
-static struct trace_pid_list *ftrace_pid_list(struct trace_pid_list __rcu **list)
-{
-	return rcu_dereference_protected(*list, lockdep_is_held(&ftrace_pid_mutex));
+	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++)
+		xa_destroy(&lists->pids[kind]);
+	kfree(lists);
 }
 
 /*
- * Put @new, which may be NULL, into the place of what @list points to.
+ * Make the lists of kinds @exists, as they are now, the ones that count.
  *
- * Those who read the old list are tracepoint probes, and interrupts of
- * on_each_cpu(). The latter have returned; one wait for the former serves both
- * the list and, if it was the last one, the number of each CPU: a late
- * sched_switch does not overwrite it.
+ * The task list stands still meanwhile: a task is either met here, or made
+ * later, and then its maker sees what is written here.
  */
-static void ftrace_pid_publish(struct trace_array *tr, struct trace_pid_list __rcu **list,
-			       struct trace_pid_list *new)
+static void pid_lists_apply(struct ftrace_pid_lists *lists, unsigned long exists)
 {
-	struct trace_pid_list *old = ftrace_pid_list(list);
+	struct task_struct *process, *task;
+	int cpu;
 
-	rcu_assign_pointer(*list, new);
+	lockdep_assert_held(&ftrace_pid_mutex);
 
-	if (old && !ftrace_pid_has_lists(tr))
-		unregister_trace_sched_switch(ftrace_pid_sched_switch, tr);
-	if (old)
-		tracepoint_synchronize_unregister();
+	read_lock(&tasklist_lock);
+	lists->exists = exists;
+	ftrace_pid_slot[lists->slot] = exists ? lists : NULL;
+	__assign_bit(lists->slot, &ftrace_pid_slots, exists);
 
-	/* The tasks that run have been switched to by the old lists. */
-	if (ftrace_pid_has_lists(tr))
-		on_each_cpu(ftrace_pid_note_current, tr, true);
-	else
-		ftrace_pid_note_none(tr);
+	for_each_process_thread(process, task)
+		pid_lists_judge(lists, task);
+	for_each_possible_cpu(cpu) {
+		task = idle_task(cpu);
+		if (task)
+			pid_lists_judge(lists, task);
+	}
+	read_unlock(&tasklist_lock);
 
+	/* Tested from now on, or not any more: the bits are right for both. */
+	WRITE_ONCE(lists->tr->function_pid_bit, exists ? BIT(lists->slot) : 0);
 	ftrace_pid_update_all_ops();
-	trace_pid_list_free(old);
 }
 
-static void ftrace_pid_clear(struct trace_array *tr, struct trace_pid_list __rcu **list)
-{
-	guard(mutex)(&ftrace_pid_mutex);
+#define for_each_pid_in(list, pid)						\
+	for (int __end = trace_pid_list_first((list), &(pid)); !__end;		\
+	     __end = trace_pid_list_next((list), (pid) + 1, &(pid)))
 
-	if (ftrace_pid_list(list))
-		ftrace_pid_publish(tr, list, NULL);
+/* No reader finds an entry that is only reserved. */
+static int pid_list_reserve(struct xarray *pids, struct trace_pid_list *new)
+{
+	unsigned int pid;
+	int ret;
+
+	for_each_pid_in(new, pid) {
+		ret = xa_reserve_irq(pids, pid, GFP_KERNEL);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
-static ssize_t ftrace_pid_append(struct trace_array *tr, struct trace_pid_list __rcu **list,
-				 const char __user *ubuf, size_t cnt)
+static void pid_list_unreserve(struct xarray *pids, struct trace_pid_list *new)
 {
-	struct trace_pid_list *new;
-	ssize_t read;
+	unsigned int pid;
+
+	for_each_pid_in(new, pid)
+		xa_cmpxchg_irq(pids, pid, XA_ZERO_ENTRY, NULL, GFP_KERNEL);
+}
+
+/* All have been reserved: memory can only lack for one that was dropped since. */
+static void pid_list_fill(struct xarray *pids, struct trace_pid_list *new)
+{
+	unsigned int pid;
+
+	for_each_pid_in(new, pid)
+		xa_store_irq(pids, pid, xa_mk_value(1), GFP_KERNEL);
+}
+
+static int ftrace_pid_add(struct trace_array *tr, enum ftrace_pid_kind kind,
+			  struct trace_pid_list *new)
+{
+	struct ftrace_pid_lists *lists;
 	int ret;
 
 	guard(mutex)(&ftrace_pid_mutex);
 
-	read = trace_pid_write(ftrace_pid_list(list), &new, ubuf, cnt);
-	if (read < 0)
-		return read;
+	lists = tr->function_pids ?: pid_lists_alloc(tr);
+	if (IS_ERR(lists))
+		return PTR_ERR(lists);
 
-	/* Without a list this notes pids that nothing asks for yet. */
-	if (new && !ftrace_pid_has_lists(tr)) {
-		ret = register_trace_sched_switch(ftrace_pid_sched_switch, tr);
-		if (ret) {
-			ftrace_pid_note_none(tr);
-			trace_pid_list_free(new);
-			return ret;
-		}
+	ret = pid_list_reserve(&lists->pids[kind], new);
+	if (ret) {
+		pid_list_unreserve(&lists->pids[kind], new);
+		if (!tr->function_pids)
+			pid_lists_free(lists);
+		return ret;
 	}
 
-	ftrace_pid_publish(tr, list, new);
-	return read;
+	pid_list_fill(&lists->pids[kind], new);
+	pid_lists_apply(lists, lists->exists | BIT(kind));
+	tr->function_pids = lists;
+	return 0;
+}
+
+static void ftrace_pid_clear_locked(struct trace_array *tr, enum ftrace_pid_kind kind)
+{
+	struct ftrace_pid_lists *lists = tr->function_pids;
+
+	lockdep_assert_held(&ftrace_pid_mutex);
+
+	if (!lists || !(lists->exists & BIT(kind)))
+		return;
+
+	pid_lists_apply(lists, lists->exists & ~BIT(kind));
+	if (lists->exists) {
+		xa_destroy(&lists->pids[kind]);
+		return;
+	}
+	tr->function_pids = NULL;
+	pid_lists_free(lists);
+}
+
+static void ftrace_pid_clear(struct trace_array *tr, enum ftrace_pid_kind kind)
+{
+	guard(mutex)(&ftrace_pid_mutex);
+
+	ftrace_pid_clear_locked(tr, kind);
+}
+
+/* A write that names no pid does away with a list that names none either. */
+static void ftrace_pid_clear_empty(struct trace_array *tr, enum ftrace_pid_kind kind)
+{
+	guard(mutex)(&ftrace_pid_mutex);
+
+	if (tr->function_pids && xa_empty(&tr->function_pids->pids[kind]))
+		ftrace_pid_clear_locked(tr, kind);
 }
 
 /**
  * ftrace_clear_pids - drop both lists of a trace array
  * @tr: the trace array
  *
- * Context: Sleeps, for RCU grace periods. Takes ftrace_pid_mutex and
- * ftrace_lock. When it returns, sched_switch does not refer to @tr any more.
+ * Context: Sleeps. Takes ftrace_pid_mutex, tasklist_lock and ftrace_lock. When
+ * it returns, neither fork nor release_task() refers to @tr any more.
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
-	ftrace_pid_clear(tr, &tr->function_pids);
-	ftrace_pid_clear(tr, &tr->function_no_pids);
+	ftrace_pid_clear(tr, FTRACE_PID_ONLY);
+	ftrace_pid_clear(tr, FTRACE_PID_NOT);
 }
 
 /* The files: a pid per line */
 
+/* The position is the pid, so that a reader keeps it while others come and go. */
+static void *pid_seq_find(struct ftrace_pid_lists *lists, enum ftrace_pid_kind kind, loff_t *pos)
+{
+	unsigned long pid = *pos;
+
+	if (!xa_find(&lists->pids[kind], &pid, ULONG_MAX, XA_PRESENT))
+		return NULL;
+	*pos = pid;
+	return pos;
+}
+
 static void *ftrace_pid_seq_start(struct seq_file *m, loff_t *pos)
 {
 	struct ftrace_pid_file *file = m->private;
-	struct trace_pid_list *list;
+	struct ftrace_pid_lists *lists;
 
 	mutex_lock(&ftrace_pid_mutex);
 
-	list = ftrace_pid_list(file->list);
-	if (list)
-		return trace_pid_start(list, pos);
-	return *pos ? NULL : FTRACE_PID_NO_LIST;
+	lists = file->tr->function_pids;
+	if (lists && (lists->exists & BIT(file->kind)))
+		return pid_seq_find(lists, file->kind, pos);
+	return *pos ? NULL : SEQ_START_TOKEN;
 }
 
 static void *ftrace_pid_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct ftrace_pid_file *file = m->private;
 
-	if (v != FTRACE_PID_NO_LIST)
-		return trace_pid_next(ftrace_pid_list(file->list), v, pos);
-
-	(*pos)++;
-	return NULL;
+	++*pos;
+	if (v == SEQ_START_TOKEN)
+		return NULL;
+	return pid_seq_find(file->tr->function_pids, file->kind, pos);
 }
 
 static void ftrace_pid_seq_stop(struct seq_file *m, void *v)
@@ -341,10 +484,10 @@ static void ftrace_pid_seq_stop(struct seq_file *m, void *v)
 
 static int ftrace_pid_seq_show(struct seq_file *m, void *v)
 {
-	if (v != FTRACE_PID_NO_LIST)
-		return trace_pid_show(m, v);
-
-	seq_puts(m, "no pid\n");
+	if (v == SEQ_START_TOKEN)
+		seq_puts(m, "no pid\n");
+	else
+		seq_printf(m, "%lld\n", *(loff_t *)v);
 	return 0;
 }
 
@@ -355,7 +498,7 @@ static const struct seq_operations ftrace_pid_seq_ops = {
 	.show	= ftrace_pid_seq_show,
 };
 
-static int ftrace_pid_file_open(struct trace_array *tr, struct trace_pid_list __rcu **list,
+static int ftrace_pid_file_open(struct trace_array *tr, enum ftrace_pid_kind kind,
 				struct file *filp)
 {
 	struct ftrace_pid_file *file;
@@ -373,25 +516,21 @@ static int ftrace_pid_file_open(struct trace_array *tr, struct trace_pid_list __
 	}
 
 	file->tr = tr;
-	file->list = list;
+	file->kind = kind;
 
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC))
-		ftrace_pid_clear(tr, list);
+		ftrace_pid_clear(tr, kind);
 	return 0;
 }
 
 static int ftrace_pid_open(struct inode *inode, struct file *filp)
 {
-	struct trace_array *tr = inode->i_private;
-
-	return ftrace_pid_file_open(tr, &tr->function_pids, filp);
+	return ftrace_pid_file_open(inode->i_private, FTRACE_PID_ONLY, filp);
 }
 
 static int ftrace_no_pid_open(struct inode *inode, struct file *filp)
 {
-	struct trace_array *tr = inode->i_private;
-
-	return ftrace_pid_file_open(tr, &tr->function_no_pids, filp);
+	return ftrace_pid_file_open(inode->i_private, FTRACE_PID_NOT, filp);
 }
 
 static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
@@ -399,15 +538,27 @@ static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
 {
 	struct seq_file *m = filp->private_data;
 	struct ftrace_pid_file *file = m->private;
-	ssize_t ret;
+	struct trace_pid_list *new = NULL;
+	ssize_t read;
+	int ret = 0;
 
 	if (!cnt)
 		return 0;
 
-	ret = ftrace_pid_append(file->tr, file->list, ubuf, cnt);
-	if (ret > 0)
-		*ppos += ret;
-	return ret;
+	read = trace_pid_write(NULL, &new, ubuf, cnt);
+	if (read < 0)
+		return read;
+
+	if (new)
+		ret = ftrace_pid_add(file->tr, file->kind, new);
+	else
+		ftrace_pid_clear_empty(file->tr, file->kind);
+	trace_pid_list_free(new);
+	if (ret)
+		return ret;
+
+	*ppos += read;
+	return read;
 }
 
 static int ftrace_pid_file_release(struct inode *inode, struct file *filp)
@@ -446,3 +597,7 @@ void ftrace_pid_init(struct trace_array *tr, struct dentry *parent)
 	trace_create_file("set_ftrace_notrace_pid", TRACE_MODE_WRITE, parent, tr,
 			  &ftrace_no_pid_fops);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_pid_kunit.c"
+#endif

@@ -439,6 +439,7 @@ static int table_add(struct ftrace_table *table)
 	for (unsigned int i = 0; i < nr; i++)
 		map->table[i + (i >= at)] = table_map->table[i];
 	map->table[at] = table;
+	ftrace_profile_add_table(table);
 	table_map_publish(map);
 	return 0;
 }
@@ -447,6 +448,7 @@ static void table_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
 
+	ftrace_profile_free_table(table);
 	kvfree(table->recs);
 	kfree(table);
 }
@@ -795,6 +797,7 @@ void ftrace_release_mod(struct module *mod)
 		if (table)
 			table_remove(table);
 	}
+	ftrace_filter_forget_module(mod);
 }
 #endif /* CONFIG_MODULES */
 

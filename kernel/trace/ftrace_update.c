@@ -4,8 +4,8 @@
  * all.
  *
  *	plan	which records go from which callset to which; the text at each
- *		is compared with what the record says
- *	alloc	trampolines of the callsets that are new
+ *		is compared with what the record says; trampolines of the
+ *		callsets that are new
  *	apply	records, and the text in batches
  *	retire	callsets that no record names any more
  *
@@ -65,9 +65,11 @@ struct ftrace_change {
  * @nr: its number
  * @cs: the callset, NULL for number 0
  * @target: what its sites call
+ * @mark: what its records remember of it
  */
 struct tx_end {
 	u32			nr;
+	u32			mark;
 	struct ftrace_callset	*cs;
 	unsigned long		target;
 };
@@ -176,6 +178,9 @@ static __always_inline void tx_end_set(struct tx_end *end, u32 nr)
 	end->nr = nr;
 	end->cs = ftrace_callset_get(nr);
 	end->target = ftrace_callset_target(end->cs);
+	end->mark = end->cs ? FTRACE_STATE_TOUCHED : 0;
+	if (end->cs && (end->cs->direct || end->cs->flags & FTRACE_OPS_FL_IPMODIFY))
+		end->mark |= FTRACE_STATE_MODIFIED;
 }
 
 static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void *data)
@@ -238,7 +243,7 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
  */
 static void tx_quarantine(struct dyn_ftrace *rec, struct ftrace_callset *cs)
 {
-	ftrace_rec_set_callset(rec, 0);
+	ftrace_rec_set_callset(rec, 0, 0);
 	ftrace_rec_quarantine(rec);
 	if (!cs)
 		return;
@@ -290,24 +295,37 @@ static __always_inline int tx_apply_rec(struct ftrace_tx *tx, struct ftrace_tabl
 		tx->from.cs->nr_sites--;
 	if (tx->to.cs)
 		tx->to.cs->nr_sites++;
-	ftrace_rec_set_callset(rec, to);
+	ftrace_rec_set_callset(rec, to, tx->to.mark);
 	if (tx->from.target != tx->to.target)
 		arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);
 	return 0;
 }
 
-static void change_alloc_tramps(struct ftrace_change *change)
+static int change_alloc_tramps(struct ftrace_change *change)
 {
 	struct ftrace_callset *cs;
 	unsigned long index;
+	int ret = 0;
 	void *entry;
 
 	xa_for_each(&change->map, index, entry) {
 		cs = ftrace_callset_get(xa_to_value(entry));
 		/* Where it has sites, they call ftrace_caller already: let them. */
 		if (cs && !cs->nr_sites)
-			ftrace_callset_alloc_tramp(cs);
+			ret = ftrace_callset_alloc_tramp(cs);
+		if (ret)
+			break;
 	}
+	return ret;
+}
+
+static int tx_plan(struct ftrace_tx *tx)
+{
+	int ret = tx_for_each(tx, tx_plan_rec, NULL);
+
+	for (unsigned int i = 0; !ret && tx->moved && i < tx->nr; i++)
+		ret = change_alloc_tramps(&tx->change[i]);
+	return ret;
 }
 
 /*
@@ -358,9 +376,11 @@ static void tx_set_caller(bool coming)
 	u32 nr;
 
 	for_each_ftrace_callset(cs, nr) {
-		if (cs->tramp || hlist_unhashed(&cs->node) || !(cs->nr_sites || coming))
+		if (cs->tramp || ftrace_callset_is_direct(cs) || hlist_unhashed(&cs->node) ||
+		    !(cs->nr_sites || coming))
 			continue;
-		users += cs->nr_ops;
+		/* Graph users are reached through the list function only. */
+		users += cs->nr_graph ? 2 : cs->nr_ops;
 		ops = cs->ops[0];
 	}
 
@@ -389,10 +409,8 @@ static int tx_run(struct ftrace_tx *tx)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ret = tx_for_each(tx, tx_plan_rec, NULL);
+	ret = tx_plan(tx);
 	if (!ret && tx->moved) {
-		for (unsigned int i = 0; i < tx->nr; i++)
-			change_alloc_tramps(&tx->change[i]);
 		tx_set_caller(true);
 
 		/* Some room for what is silenced in the same batch. */
@@ -508,6 +526,18 @@ static int tx_collect(struct ftrace_tx *tx, const struct ftrace_filter *filter)
 	return 0;
 }
 
+/* Brings all ops that use @filter, or all if NULL, to where they want to be. */
+static int tx_run_all(struct ftrace_tx *tx, const struct ftrace_filter *filter)
+{
+	int ret = tx_collect(tx, filter);
+
+	if (!ret && tx->nr)
+		ret = tx_run(tx);
+	tx_destroy(tx);
+	kfree(tx->change);
+	return ret;
+}
+
 /**
  * ftrace_refilter - change which sites the ops with a filter want
  * @filter: the filter
@@ -534,11 +564,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 
 	filter->only = only;
 	filter->not = not;
-	ret = tx_collect(&tx, filter);
-	if (!ret && tx.nr)
-		ret = tx_run(&tx);
-	tx_destroy(&tx);
-	kfree(tx.change);
+	ret = tx_run_all(&tx, filter);
 	ftrace_site_set_free(tx.sites);
 
 	if (ret) {
@@ -560,13 +586,8 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 int ftrace_update_all(void)
 {
 	struct ftrace_tx tx = { };
-	int ret = tx_collect(&tx, NULL);
 
-	if (!ret && tx.nr)
-		ret = tx_run(&tx);
-	tx_destroy(&tx);
-	kfree(tx.change);
-	return ret;
+	return tx_run_all(&tx, NULL);
 }
 
 /**
@@ -579,13 +600,8 @@ int ftrace_update_all(void)
 int ftrace_attach_table(struct ftrace_table *table)
 {
 	struct ftrace_tx tx = { .table = table };
-	int ret = tx_collect(&tx, NULL);
 
-	if (!ret && tx.nr)
-		ret = tx_run(&tx);
-	tx_destroy(&tx);
-	kfree(tx.change);
-	return ret;
+	return tx_run_all(&tx, NULL);
 }
 
 /**
@@ -642,6 +658,56 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 	if (ops == single)
 		arch_ftrace_set_caller(to);
 }
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* A site that calls its direct function without a trampoline. */
+static __always_inline int direct_move_rec(struct ftrace_tx *tx, struct ftrace_table *table,
+					   struct dyn_ftrace *rec, void *patch)
+{
+	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+	unsigned long ip = ftrace_rec_ip(table, rec);
+
+	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != tx->change->ops)
+		return 0;
+	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
+		arch_ftrace_report_site(ip, tx->from.target);
+		tx_quarantine(rec, cs);
+		return 0;
+	}
+	arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);
+	return 0;
+}
+
+/**
+ * ftrace_update_direct - change what a direct ops calls
+ * @ops: a direct ops, registered
+ * @addr: what its sites shall call instead
+ *
+ * Context: ftrace_lock is held; sleeps. On return no CPU enters the old
+ * function any more; a task may still be in it.
+ */
+void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr)
+{
+	struct ftrace_change change = { .ops = ops };
+	struct ftrace_tx tx = { .change = &change, .sites = ops->filter->only };
+	struct ftrace_patch *patch;
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	patch = arch_ftrace_patch_begin(tx.sites->nr + ftrace_callset_limit());
+	tx.from.target = ops->direct_call;
+	tx.to.target = addr;
+	tx_for_sites(&tx, direct_move_rec, patch);
+	for_each_ftrace_callset(cs, nr) {
+		if (cs->direct == ops)
+			arch_ftrace_tramp_redirect(patch, cs, addr);
+	}
+	arch_ftrace_patch_end(patch);
+	ops->direct_call = addr;
+}
+#endif
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_update_kunit.c"

@@ -6,7 +6,8 @@
  *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset.
  *  2. A trampoline calls the ops of its callset and no others, and is never
  *     written again except to silence an ops that is going away (CALL to NOP)
- *     or to follow a change of its function (CALL to CALL), both through the
+ *     or to follow a change of its function (CALL to CALL, or JMP to JMP for a
+ *     direct one), both through the
  *     live patcher.
  *  3. Trampolines are reached by direct calls, and from the breakpoint
  *     handler's IRET, neither of which IBT checks: they need no ENDBR and,
@@ -52,6 +53,10 @@
  *	lea	16(%rsp), %rsp
  *	ret
  *
+ * Where the callset has graph users, ftrace_graph_func() is called behind the
+ * callbacks, with the callset in place of an ops. Where it has a direct ops, a
+ * JMP to that ops' function stands in place of the last RET.
+ *
  * With CONFIG_FRAME_POINTER two frame records, of the parent and of the
  * function, stand between the pt_regs and the return address.
  */
@@ -90,14 +95,20 @@ struct site_insn {
 
 static_assert(sizeof(struct site_insn) == MCOUNT_INSN_SIZE);
 
+static __always_inline struct site_insn ftrace_gen_branch(u8 op, unsigned long ip,
+							  unsigned long target)
+{
+	return (struct site_insn) {
+		.op	= op,
+		.arg	= target - (ip + MCOUNT_INSN_SIZE),
+	};
+}
+
 /* This runs for each site that is switched, twice. */
 static __always_inline struct site_insn ftrace_gen_site(unsigned long ip, unsigned long target)
 {
 	if (target)
-		return (struct site_insn) {
-			.op	= CALL_INSN_OPCODE,
-			.arg	= target - (ip + MCOUNT_INSN_SIZE),
-		};
+		return ftrace_gen_branch(CALL_INSN_OPCODE, ip, target);
 	return *(const struct site_insn *)x86_nops[MCOUNT_INSN_SIZE];
 }
 
@@ -217,6 +228,24 @@ static void ftrace_patch_flush(struct ftrace_patch *patch)
 	patch->sorted = true;
 }
 
+static __always_inline void ftrace_patch_add_insn(struct ftrace_patch *patch, unsigned long ip,
+						  struct site_insn from, struct site_insn to)
+{
+	struct text_patch *p;
+
+	if (patch->nr == patch->max)
+		ftrace_patch_flush(patch);
+
+	p = &patch->vec[patch->nr];
+	if (patch->nr && text_patch_addr(p - 1) > ip)
+		patch->sorted = false;
+	p->addr = ip;
+	p->len = MCOUNT_INSN_SIZE;
+	*(struct site_insn *)p->old = from;
+	*(struct site_insn *)p->new = to;
+	patch->nr++;
+}
+
 /**
  * arch_ftrace_patch_add - add one instruction to a batch
  * @patch: from arch_ftrace_patch_begin()
@@ -230,19 +259,7 @@ static void ftrace_patch_flush(struct ftrace_patch *patch)
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip,
 			   unsigned long from, unsigned long to)
 {
-	struct text_patch *p;
-
-	if (patch->nr == patch->max)
-		ftrace_patch_flush(patch);
-
-	p = &patch->vec[patch->nr];
-	if (patch->nr && text_patch_addr(p - 1) > ip)
-		patch->sorted = false;
-	p->addr = ip;
-	p->len = MCOUNT_INSN_SIZE;
-	*(struct site_insn *)p->old = ftrace_gen_site(ip, from);
-	*(struct site_insn *)p->new = ftrace_gen_site(ip, to);
-	patch->nr++;
+	ftrace_patch_add_insn(patch, ip, ftrace_gen_site(ip, from), ftrace_gen_site(ip, to));
 }
 
 /**
@@ -302,7 +319,8 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
  * @text: the code
  * @nr_orc: number of @orc
  * @orc: unwind data; each holds from its offset on
- * @call: where the CALL of each ops of the callset is, and what it calls;
+ * @jmp: where the JMP to the direct function is, if there is one
+ * @call: where the CALL of each function of the callset is, and what it calls;
  *	  NULL once it is silenced
  */
 struct ftrace_tramp {
@@ -312,6 +330,7 @@ struct ftrace_tramp {
 		unsigned int		offset;
 		struct orc_entry	entry;
 	} orc[EMIT_MAX_ORC];
+	unsigned int	jmp;
 	struct {
 		unsigned int		offset;
 		void			*func;
@@ -496,23 +515,35 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
 }
 
-static void emit_ops_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
+/* Calls @func with @arg as third argument; returns where the CALL is. */
+static unsigned int emit_call(struct emit *e, bool first, const void *arg, void *func)
 {
-	struct ftrace_ops *ops = cs->ops[i];
-	void *func = ftrace_ops_get_func(ops);
+	unsigned int offset;
 
-	if (i)
+	if (!first)
 		emit_load(e, RDI, EMIT_FRAME);
 	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
 	emit_load(e, RSI, EMIT_FRAME + 8);
-	EMIT(e, 0x48, 0xba);					/* movabs $ops, %rdx */
-	memcpy(e->p, &ops, sizeof(ops));
-	e->p += sizeof(ops);
+	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
+	memcpy(e->p, &arg, sizeof(arg));
+	e->p += sizeof(arg);
 	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
 	emit_call_depth(e, func);
-	e->tramp->call[i].offset = e->p - e->buf;
-	e->tramp->call[i].func = func;
+	offset = e->p - e->buf;
 	emit_branch(e, CALL_INSN_OPCODE, func);
+	return offset;
+}
+
+static void emit_calls(struct emit *e, const struct ftrace_callset *cs)
+{
+	for (unsigned int i = 0; i < cs->nr_funcs; i++) {
+		void *func = ftrace_ops_get_func(cs->ops[i]);
+
+		e->tramp->call[i].func = func;
+		e->tramp->call[i].offset = emit_call(e, !i, cs->ops[i], func);
+	}
+	if (cs->nr_graph)
+		emit_call(e, !cs->nr_funcs, cs, ftrace_graph_func);
 }
 
 static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
@@ -537,7 +568,12 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	} else {
 		emit_move_sp(e, EMIT_FRAME, false);
 	}
-	emit_ret(e);
+	if (cs->direct) {
+		e->tramp->jmp = e->p - e->buf;
+		emit_branch(e, JMP32_INSN_OPCODE, (void *)ftrace_ops_direct(cs->direct));
+	} else {
+		emit_ret(e);
+	}
 }
 
 static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_callset *cs,
@@ -548,8 +584,7 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 	tramp->nr_orc = 0;
 
 	emit_prologue(&e, cs);
-	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		emit_ops_call(&e, cs, i);
+	emit_calls(&e, cs);
 	emit_epilogue(&e, cs);
 	return e.p - e.buf;
 }
@@ -612,13 +647,13 @@ early_initcall(tramp_pool_init);
  */
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 {
-	size_t max = EMIT_MAX_FIXED + cs->nr_ops * EMIT_MAX_CALL;
+	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL;
 	struct ftrace_tramp *tramp __free(kfree) = NULL;
 	u8 *buf __free(kvfree) = NULL;
 	unsigned int size;
 
 	buf = kvmalloc(max, GFP_KERNEL);
-	tramp = kzalloc(struct_size(tramp, call, cs->nr_ops), GFP_KERNEL);
+	tramp = kzalloc(struct_size(tramp, call, cs->nr_funcs), GFP_KERNEL);
 	if (!buf || !tramp)
 		return -ENOMEM;
 
@@ -660,7 +695,7 @@ static void ftrace_tramp_patch_calls(struct ftrace_patch *patch, struct ftrace_c
 {
 	struct ftrace_tramp *tramp = cs->arch;
 
-	for (unsigned int i = 0; tramp && i < cs->nr_ops; i++) {
+	for (unsigned int i = 0; tramp && i < cs->nr_funcs; i++) {
 		void *from = tramp->call[i].func;
 
 		if (cs->ops[i] != ops || !from || from == to)
@@ -696,6 +731,27 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 				struct ftrace_ops *ops, ftrace_func_t to)
 {
 	ftrace_tramp_patch_calls(patch, cs, ops, to);
+}
+
+/**
+ * arch_ftrace_tramp_redirect - let a trampoline follow a new direct function
+ * @patch: the batch that does it
+ * @cs: a callset with a direct ops, whose direct_call is the old function
+ * @to: the new one
+ */
+void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned long to)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+	unsigned long ip;
+
+	if (!tramp)
+		return;
+	ip = cs->tramp + tramp->jmp;
+	ftrace_patch_add_insn(patch, ip,
+			      ftrace_gen_branch(JMP32_INSN_OPCODE, ip,
+						ftrace_ops_direct(cs->direct)),
+			      ftrace_gen_branch(JMP32_INSN_OPCODE, ip, to));
 }
 
 /**

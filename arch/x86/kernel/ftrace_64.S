@@ -92,6 +92,14 @@ EXPORT_SYMBOL(__fentry__)
 	movq	RDI(%rsp), %rdi
 .endm
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* A direct function that does nothing, for the self-tests. */
+SYM_FUNC_START(ftrace_stub_direct_tramp)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(ftrace_stub_direct_tramp)
+#endif
+
 SYM_FUNC_START(ftrace_caller)
 	CALL_DEPTH_ACCOUNT
 	subq	$TOP, %rsp
@@ -143,3 +151,44 @@ SYM_FUNC_END(ftrace_regs_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
 
 #endif /* CONFIG_DYNAMIC_FTRACE */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/*
+ * Where hooked functions return to. The RET that led here has taken the address
+ * off the stack; it goes back there, for unwinders, until the true one is known.
+ */
+SYM_CODE_START(return_to_handler)
+	UNWIND_HINT_UNDEFINED
+	ANNOTATE_NOENDBR
+	subq	$8, %rsp
+	UNWIND_HINT_FUNC
+	subq	$FRAME_SIZE, %rsp
+
+	/* What struct ftrace_regs has of a function that returns. */
+	movq	%rbp, RBP(%rsp)
+	movq	%rdx, RDX(%rsp)
+	movq	%rax, RAX(%rsp)
+	leaq	FRAME_SIZE+8(%rsp), %rdi
+	movq	%rdi, RSP(%rsp)
+	movq	%rsp, %rdi
+	call	ftrace_return_to_handler
+	movq	%rax, %rdi
+	movq	RAX(%rsp), %rax
+	movq	RDX(%rsp), %rdx
+	addq	$FRAME_SIZE+8, %rsp
+
+	/*
+	 * The RET has also used up a prediction, so there is a CALL to make for
+	 * the RET that follows. A JMP would be an indirect one, that IBT wants
+	 * to end at an ENDBR, which no return address is.
+	 */
+	ANNOTATE_INTRA_FUNCTION_CALL
+	call	.Lto_parent
+	int3
+.Lto_parent:
+	movq	%rdi, (%rsp)
+	/* It is not a return that call depth accounting has to know of. */
+	ALTERNATIVE __stringify(RET), \
+		__stringify(ANNOTATE_UNRET_SAFE; ret; int3), X86_FEATURE_CALL_DEPTH
+SYM_CODE_END(return_to_handler)
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -1,0 +1,871 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Entry and return hooks: the return stacks of tasks, and their users.
+ *
+ * A user (struct fgraph_ops) is part of the callsets of the sites that its
+ * filter wants. The trampoline of such a callset calls ftrace_graph_func() once,
+ * however many users the callset has. If one of them wants to see the function
+ * return, the return address goes to the task's return stack, and that of
+ * return_to_handler() takes its place, which comes here.
+ *
+ * A return stack grows upward, in words. Each entry is
+ *
+ *	+-----------------------------+  <- its start
+ *	| struct ftrace_ret_stack     |
+ *	+-----------------------------+
+ *	| header: user, words         |  \ for each user that has
+ *	| data                        |  / reserved some
+ *	+-----------------------------+
+ *	| meta: words of the entry,   |
+ *	|       users to call         |
+ *	+-----------------------------+  <- task->curr_ret_stack, if the last
+ *
+ * and at the far end stand one variable for each user and the time that the
+ * task has slept.
+ *
+ * Invariants:
+ *  1. The word below task->curr_ret_stack is the meta word of the last entry
+ *     whenever an interrupt, an NMI or another CPU's unwinder may look. So it is
+ *     written before curr_ret_stack moves up to it, and again after that, for
+ *     what interrupts between the two uses the words above.
+ *  2. Only the task itself, and what interrupts it, moves curr_ret_stack.
+ *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. An index
+ *     that was given back is given out again last, as entries of tasks that
+ *     sleep may name it.
+ *  4. A user's callbacks run with preemption off, and not within another
+ *     callback of the same context, for they are called under the protection
+ *     against recursion that all function tracing shares.
+ *
+ * ftrace_lock covers the users; the stacks are their tasks'.
+ */
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/cleanup.h>
+#include <linux/cpuhotplug.h>
+#include <linux/ftrace.h>
+#include <linux/jump_label.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/suspend.h>
+
+#include <asm/sections.h>
+
+#include <trace/events/sched.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+#define FGRAPH_MAX_USERS	16
+
+#define FGRAPH_STACK_WORDS	(PAGE_SIZE / sizeof(long))
+#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS)
+#define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
+#define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
+
+#define FGRAPH_FRAME_WORDS	(sizeof(struct ftrace_ret_stack) / sizeof(long))
+#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + 1)
+#define FGRAPH_MAX_DATA_WORDS	32
+
+static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
+
+/* A meta word, and the header of data. */
+#define FGRAPH_META_WORDS	GENMASK(9, 0)
+#define FGRAPH_META_USERS	GENMASK(25, 10)
+#define FGRAPH_DATA_WORDS	GENMASK(9, 0)
+#define FGRAPH_DATA_USER	GENMASK(25, 10)
+
+static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
+
+DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
+
+static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS];
+static unsigned int fgraph_nr_users;
+/* The index that was given out last. */
+static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
+
+/* Whether the time that a task sleeps counts for its functions. */
+static bool fgraph_sleep_time = true;
+static bool fgraph_watches_sleep;
+
+static DEFINE_PER_CPU(unsigned long *, fgraph_idle_stack);
+
+/* Return stacks */
+
+static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct *task,
+							     unsigned int start)
+{
+	return (struct ftrace_ret_stack *)&task->ret_stack[start];
+}
+
+static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end,
+					   unsigned long meta)
+{
+	WRITE_ONCE(task->ret_stack[end - 1], meta);
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, end);
+	barrier();
+	WRITE_ONCE(task->ret_stack[end - 1], meta);
+}
+
+static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
+{
+	/* What was there has been read. */
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, end);
+}
+
+/* Where the entry below @end starts, or -1 if there is none. */
+static int fgraph_entry_start(struct task_struct *task, int end)
+{
+	int words;
+
+	if (end <= 0 || !task->ret_stack)
+		return -1;
+	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(task->ret_stack[end - 1]));
+	if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
+		return -1;
+	return end - words;
+}
+
+static __always_inline u64 fgraph_slept(struct task_struct *task)
+{
+	return READ_ONCE(*(u64 *)&task->ret_stack[FGRAPH_STACK_SLEPT]);
+}
+
+/* Calling the users */
+
+/* Returns which users want to see the function return. */
+static __always_inline unsigned long fgraph_call_entry(struct task_struct *task,
+						       struct ftrace_callset *cs,
+						       struct ftrace_graph_ent *trace)
+{
+	struct ftrace_ops **ops = cs->ops + cs->nr_funcs;
+	unsigned int end = task->curr_ret_stack;
+	unsigned long users = 0;
+
+	for (unsigned int i = 0; i < cs->nr_graph; i++) {
+		struct fgraph_ops *gops = container_of(ops[i], struct fgraph_ops, ops);
+
+		/* One that has gone may still be in the trampoline of a task. */
+		if (unlikely(!(READ_ONCE(gops->ops.flags) & FTRACE_OPS_FL_ENABLED)))
+			continue;
+		if (gops->entryfunc(trace, gops)) {
+			users |= BIT(gops->idx);
+			end = task->curr_ret_stack;
+		} else if (unlikely(task->curr_ret_stack != end)) {
+			/* The data that it reserved goes; the meta word below stands. */
+			fgraph_set_top(task, end,
+				       FIELD_PREP(FGRAPH_META_WORDS,
+						  end - fgraph_entry_start(task,
+									   task->curr_ret_stack)));
+		}
+	}
+	return users;
+}
+
+/* Returns whether the function's return is to be hooked. */
+static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace_callset *cs,
+					 unsigned long ip, unsigned long *retp)
+{
+	unsigned int start = task->curr_ret_stack;
+	struct ftrace_ret_stack *frame;
+	struct ftrace_graph_ent trace;
+	unsigned long users;
+
+	if (unlikely(start + FGRAPH_ENTRY_WORDS > FGRAPH_STACK_LIMIT)) {
+		atomic_inc(&task->trace_overrun);
+		return false;
+	}
+
+	frame = fgraph_frame(task, start);
+	/* An unwinder takes it for an entry from now on, but finds nothing. */
+	frame->retp = NULL;
+	fgraph_set_top(task, start + FGRAPH_ENTRY_WORDS,
+		       FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
+	frame->func = ip;
+	frame->ret = *retp;
+	barrier();
+	frame->retp = retp;
+
+	trace.func = ip;
+	trace.depth = ++task->curr_ret_depth;
+	users = fgraph_call_entry(task, cs, &trace);
+	if (!users) {
+		task->curr_ret_depth--;
+		fgraph_drop_to(task, start);
+		return false;
+	}
+
+	task->ret_stack[task->curr_ret_stack - 1] |= FIELD_PREP(FGRAPH_META_USERS, users);
+	/* Last, so that the users' own time is not the function's. */
+	frame->calltime = trace_clock_local() - fgraph_slept(task);
+	return true;
+}
+
+/**
+ * ftrace_graph_func - call the graph users of a site
+ * @ip: the site
+ * @parent_ip: where its function returns to
+ * @cs: the site's callset, or the one that it had when the task came to the
+ *	trampoline
+ * @fregs: the registers at the site
+ *
+ * Context: any that can be traced, NMI included.
+ */
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip, struct ftrace_callset *cs,
+		       struct ftrace_regs *fregs)
+{
+	unsigned long *retp = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+	struct task_struct *task = current;
+	int bit;
+
+	if (unlikely(ftrace_graph_is_dead() || !task->ret_stack))
+		return;
+	if (unlikely(atomic_read(&task->tracing_graph_pause)))
+		return;
+	/* Functions of the way out of suspend run where no stack is mapped. */
+	if (unlikely((long)retp >= 0))
+		return;
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+	if (fgraph_enter(task, cs, ip, retp))
+		*retp = (unsigned long)return_to_handler;
+	ftrace_test_recursion_unlock(bit);
+}
+
+NOKPROBE_SYMBOL(ftrace_graph_func);
+
+static __always_inline void fgraph_call_return(struct task_struct *task,
+					       struct ftrace_ret_stack *frame,
+					       unsigned long users, struct ftrace_graph_ret *trace)
+{
+	trace->func = frame->func;
+	trace->depth = task->curr_ret_depth;
+	trace->overrun = atomic_read(&task->trace_overrun);
+	trace->calltime = frame->calltime + fgraph_slept(task);
+
+	while (users) {
+		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);
+
+		users &= users - 1;
+		/* It may have gone since the function was entered. */
+		if (likely(gops))
+			gops->retfunc(trace, gops);
+	}
+}
+
+/**
+ * ftrace_return_to_handler - a hooked function returns
+ * @fregs: what it returns
+ *
+ * Called by return_to_handler().
+ *
+ * Context: any that can be traced, NMI included.
+ * Return: where the function was to return to.
+ */
+unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
+{
+	struct task_struct *task = current;
+	struct ftrace_graph_ret trace;
+	struct ftrace_ret_stack *frame;
+	unsigned long meta, ret;
+	int start, bit;
+
+	trace.rettime = trace_clock_local();
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	trace.retval = ftrace_regs_get_return_value(fregs);
+#endif
+
+	start = fgraph_entry_start(task, task->curr_ret_stack);
+	if (unlikely(start < 0)) {
+		/* There is no telling where to go. */
+		ftrace_graph_stop();
+		WARN_ON(1);
+		return (unsigned long)panic;
+	}
+	frame = fgraph_frame(task, start);
+	ret = frame->ret;
+	meta = task->ret_stack[task->curr_ret_stack - 1];
+
+	bit = ftrace_test_recursion_trylock(frame->func, ret);
+	if (likely(bit >= 0)) {
+		fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), &trace);
+		ftrace_test_recursion_unlock(bit);
+	}
+
+	task->curr_ret_depth--;
+	fgraph_drop_to(task, start);
+	return ret;
+}
+
+NOKPROBE_SYMBOL(ftrace_return_to_handler);
+
+/* What users keep on the return stack */
+
+/**
+ * fgraph_reserve_data - make room for data that goes with a function's call
+ * @idx: the user's index
+ * @size_bytes: how much
+ *
+ * Context: an entryfunc, which may call this once. The data is dropped if the
+ * entryfunc returns 0.
+ * Return: the room, aligned like a long, until the function has returned; NULL
+ * if there is none.
+ */
+void *fgraph_reserve_data(int idx, int size_bytes)
+{
+	struct task_struct *task = current;
+	unsigned int end = task->curr_ret_stack;
+	unsigned int words = DIV_ROUND_UP(size_bytes, sizeof(long));
+	unsigned int new_end = end + words + 1;
+	unsigned long meta;
+
+	if (size_bytes < 0 || words > FGRAPH_MAX_DATA_WORDS || new_end > FGRAPH_STACK_LIMIT)
+		return NULL;
+
+	/* The meta word moves up; a header takes its place. */
+	meta = task->ret_stack[end - 1];
+	fgraph_set_top(task, new_end, meta + FIELD_PREP(FGRAPH_META_WORDS, words + 1));
+	task->ret_stack[end - 1] = FIELD_PREP(FGRAPH_DATA_WORDS, words) |
+				   FIELD_PREP(FGRAPH_DATA_USER, idx);
+	return &task->ret_stack[end];
+}
+
+static unsigned long *fgraph_find_data(struct task_struct *task, int end, int idx, int *size)
+{
+	int start = fgraph_entry_start(task, end);
+	unsigned int at, words;
+
+	if (start < 0)
+		return NULL;
+	for (at = start + FGRAPH_FRAME_WORDS; at < end - 1; at += words + 1) {
+		unsigned long header = task->ret_stack[at];
+
+		words = FIELD_GET(FGRAPH_DATA_WORDS, header);
+		if (FIELD_GET(FGRAPH_DATA_USER, header) != idx)
+			continue;
+		if (size)
+			*size = words * sizeof(long);
+		return &task->ret_stack[at + 1];
+	}
+	return NULL;
+}
+
+/**
+ * fgraph_retrieve_data - find the data that goes with a function's call
+ * @idx: the user's index
+ * @size_bytes: if not NULL, gets its size, rounded up to words
+ *
+ * Context: a retfunc.
+ * Return: what fgraph_reserve_data() returned for this call, or NULL.
+ */
+void *fgraph_retrieve_data(int idx, int *size_bytes)
+{
+	return fgraph_find_data(current, current->curr_ret_stack, idx, size_bytes);
+}
+
+/**
+ * fgraph_get_task_var - a user's variable of the current task
+ * @gops: the user
+ *
+ * Context: a callback of @gops.
+ * Return: the variable, 0 when @gops is registered or the task made.
+ */
+unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
+{
+	return &current->ret_stack[FGRAPH_STACK_VARS + gops->idx];
+}
+
+/* For unwinders */
+
+/**
+ * ftrace_graph_get_ret_stack - an entry of a task's return stack
+ * @task: current, or a task that does not run
+ * @skip: how many of the innermost entries to leave out
+ *
+ * Return: the entry, or NULL if there are not that many.
+ */
+struct ftrace_ret_stack *ftrace_graph_get_ret_stack(struct task_struct *task, int skip)
+{
+	int start = task->curr_ret_stack;
+
+	do {
+		start = fgraph_entry_start(task, start);
+	} while (start >= 0 && skip-- > 0);
+
+	return start < 0 ? NULL : fgraph_frame(task, start);
+}
+
+/**
+ * ftrace_graph_ret_addr - the return address that a hook has replaced
+ * @task: the task whose stack is walked
+ * @idx: state of the walk, 0 at its begin; may be NULL
+ * @ret: the return address that stands on the stack
+ * @retp: where it stands
+ *
+ * Context: any.
+ * Return: where the function will return to in the end; @ret if that is it.
+ */
+unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned long ret,
+				    unsigned long *retp)
+{
+	unsigned long handler =
+		(unsigned long)dereference_kernel_function_descriptor(return_to_handler);
+	struct ftrace_ret_stack *frame;
+	int at;
+
+	if (ret != handler || !idx)
+		return ret;
+
+	at = *idx ?: task->curr_ret_stack;
+	while ((at = fgraph_entry_start(task, at)) >= 0) {
+		frame = fgraph_frame(task, at);
+		/* A function that ends in a jump to another has one place for both. */
+		if (frame->retp != retp || frame->ret == handler)
+			continue;
+		*idx = at;
+		return frame->ret;
+	}
+	return ret;
+}
+
+/* The stacks of tasks */
+
+static unsigned long *fgraph_stack_alloc(void)
+{
+	return kmalloc_array(FGRAPH_STACK_WORDS, sizeof(long), GFP_KERNEL);
+}
+
+static void fgraph_task_reset(struct task_struct *task)
+{
+	task->curr_ret_stack = 0;
+	task->curr_ret_depth = -1;
+}
+
+static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack)
+{
+	memset(&stack[FGRAPH_STACK_SLEPT], 0,
+	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_SLEPT) * sizeof(long));
+	atomic_set(&task->trace_overrun, 0);
+	task->ftrace_timestamp = 0;
+	fgraph_task_reset(task);
+	/* The task may run: who sees its stack sees that it is empty. */
+	smp_store_release(&task->ret_stack, stack);
+}
+
+/**
+ * ftrace_graph_init_idle_task - prepare the idle task of a CPU
+ * @task: the idle task
+ * @cpu: its CPU
+ *
+ * Its stack is never freed, as the task is not.
+ *
+ * Context: sleeps.
+ */
+void ftrace_graph_init_idle_task(struct task_struct *task, int cpu)
+{
+	unsigned long **stack = per_cpu_ptr(&fgraph_idle_stack, cpu);
+
+	fgraph_task_reset(task);
+	if (!fgraph_nr_users)
+		return;
+	if (!*stack)
+		*stack = fgraph_stack_alloc();
+	if (*stack)
+		fgraph_task_set_stack(task, *stack);
+}
+
+/**
+ * ftrace_graph_init_task - prepare a new task
+ * @task: a copy of its parent, not running yet
+ *
+ * Without memory for a return stack the task is not traced.
+ *
+ * Context: sleeps.
+ */
+void ftrace_graph_init_task(struct task_struct *task)
+{
+	unsigned long *stack;
+
+	task->ret_stack = NULL;
+	fgraph_task_reset(task);
+	if (!READ_ONCE(fgraph_nr_users))
+		return;
+	stack = fgraph_stack_alloc();
+	if (stack)
+		fgraph_task_set_stack(task, stack);
+}
+
+/**
+ * ftrace_graph_exit_task - free the return stack of a task
+ * @task: a task that does not run any more, or never did
+ */
+void ftrace_graph_exit_task(struct task_struct *task)
+{
+	unsigned long *stack = task->ret_stack;
+
+	task->ret_stack = NULL;
+	/* An interrupt may be looking for it. */
+	barrier();
+	kfree(stack);
+}
+
+#define FGRAPH_STACK_BATCH	32
+
+/* Gives up to @nr tasks a stack; returns how many it gave. */
+static unsigned int fgraph_hand_out(unsigned long **stack, unsigned int nr)
+{
+	struct task_struct *process, *task;
+	unsigned int given = 0;
+
+	guard(rcu)();
+	for_each_process_thread(process, task) {
+		if (given == nr)
+			return given;
+		if (!task->ret_stack)
+			fgraph_task_set_stack(task, stack[given++]);
+	}
+	return given;
+}
+
+static int fgraph_alloc_stacks(void)
+{
+	unsigned long *stack[FGRAPH_STACK_BATCH];
+	unsigned int nr, given;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (!idle_task(cpu)->ret_stack)
+			ftrace_graph_init_idle_task(idle_task(cpu), cpu);
+	}
+
+	do {
+		for (nr = 0; nr < FGRAPH_STACK_BATCH; nr++) {
+			stack[nr] = fgraph_stack_alloc();
+			if (!stack[nr])
+				break;
+		}
+		given = fgraph_hand_out(stack, nr);
+		for (unsigned int i = given; i < nr; i++)
+			kfree(stack[i]);
+	} while (given == FGRAPH_STACK_BATCH);
+
+	/* All that could be allocated was needed, and more. */
+	return given == nr && nr < FGRAPH_STACK_BATCH ? -ENOMEM : 0;
+}
+
+typedef void (*fgraph_task_func_t)(struct task_struct *task, unsigned int idx);
+
+static void fgraph_visit_tasks(fgraph_task_func_t func, unsigned int idx)
+{
+	struct task_struct *process, *task;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		func(idle_task(cpu), idx);
+	guard(rcu)();
+	for_each_process_thread(process, task)
+		func(task, idx);
+}
+
+static void fgraph_clear_var(struct task_struct *task, unsigned int idx)
+{
+	unsigned long *stack = READ_ONCE(task->ret_stack);
+
+	if (stack)
+		stack[FGRAPH_STACK_VARS + idx] = 0;
+}
+
+/* Called when a CPU comes online: its idle task may be new. */
+static int fgraph_cpu_online(unsigned int cpu)
+{
+	if (!idle_task(cpu)->ret_stack)
+		ftrace_graph_init_idle_task(idle_task(cpu), cpu);
+	return 0;
+}
+
+/* Time that tasks sleep */
+
+static void fgraph_sched_switch(void *data, bool preempt, struct task_struct *prev,
+				struct task_struct *next, unsigned int prev_state)
+{
+	unsigned long long now = trace_clock_local();
+	unsigned long *stack = next->ret_stack;
+
+	prev->ftrace_timestamp = now;
+	/* One that went to sleep before anybody looked. */
+	if (stack && next->ftrace_timestamp)
+		*(u64 *)&stack[FGRAPH_STACK_SLEPT] += now - next->ftrace_timestamp;
+}
+
+static void fgraph_clear_timestamp(struct task_struct *task, unsigned int idx)
+{
+	task->ftrace_timestamp = 0;
+}
+
+/* The context switch is watched only where its time is left out. */
+static void fgraph_update_sleep(void)
+{
+	bool wanted = fgraph_nr_users && !fgraph_sleep_time;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (wanted == fgraph_watches_sleep)
+		return;
+	if (!wanted) {
+		unregister_trace_sched_switch(fgraph_sched_switch, NULL);
+	} else {
+		fgraph_visit_tasks(fgraph_clear_timestamp, 0);
+		if (register_trace_sched_switch(fgraph_sched_switch, NULL)) {
+			pr_warn("ftrace: no memory to leave out the time that tasks sleep\n");
+			return;
+		}
+	}
+	fgraph_watches_sleep = wanted;
+}
+
+/**
+ * ftrace_graph_sleep_time_control - say whether sleeping counts
+ * @enable: whether the time for which a task sleeps is part of its functions'
+ *
+ * Context: sleeps; takes ftrace_lock.
+ */
+void ftrace_graph_sleep_time_control(bool enable)
+{
+	guard(mutex)(&ftrace_lock);
+
+	fgraph_sleep_time = enable;
+	fgraph_update_sleep();
+}
+
+/* Users */
+
+/**
+ * ftrace_graph_stop - stop hooking returns until the next boot
+ *
+ * Context: any that may switch a static key, or one that is lost anyway.
+ */
+void ftrace_graph_stop(void)
+{
+	static_branch_enable(&kill_ftrace_graph);
+}
+
+/**
+ * fgraph_init_ops - prepare the ops of a graph user
+ * @dst_ops: the ops in the struct fgraph_ops, zeroed
+ * @src_ops: an ops whose filter and trace array it shares, or NULL
+ */
+void fgraph_init_ops(struct ftrace_ops *dst_ops, struct ftrace_ops *src_ops)
+{
+	ftrace_ops_init(dst_ops);
+	dst_ops->flags |= FTRACE_OPS_FL_PID;
+	if (src_ops) {
+		ftrace_ops_init(src_ops);
+		dst_ops->filter = src_ops->filter;
+		dst_ops->private = src_ops->private;
+	}
+}
+
+/**
+ * fgraph_ops_in_core_kernel - whether a graph user's code can not go away
+ * @ops: its ops
+ *
+ * Return: true if both callbacks are part of the core kernel.
+ */
+bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
+{
+	const struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
+
+	return core_kernel_text((unsigned long)gops->saved_func) &&
+	       (!gops->retfunc || core_kernel_text((unsigned long)gops->retfunc));
+}
+
+/**
+ * fgraph_ops_callback - what stands for a graph user in lists
+ * @ops: its ops
+ *
+ * Return: its entry callback.
+ */
+void *fgraph_ops_callback(const struct ftrace_ops *ops)
+{
+	return container_of(ops, struct fgraph_ops, ops)->saved_func;
+}
+
+static int fgraph_pid_func(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	return ftrace_pid_wants_current(gops->ops.private) ? gops->saved_func(trace, gops) : 0;
+}
+
+static void fgraph_choose_entry(struct fgraph_ops *gops)
+{
+	WRITE_ONCE(gops->entryfunc, ftrace_pids_enabled(&gops->ops) ? fgraph_pid_func :
+								      gops->saved_func);
+}
+
+/**
+ * fgraph_update_pid_func - the lists of pids have come or gone
+ *
+ * Context: ftrace_lock is held.
+ */
+void fgraph_update_pid_func(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	for (unsigned int idx = 0; idx < FGRAPH_MAX_USERS; idx++) {
+		if (fgraph_users[idx])
+			fgraph_choose_entry(fgraph_users[idx]);
+	}
+}
+
+static int fgraph_pm_notify(struct notifier_block *nb, unsigned long state, void *unused)
+{
+	/* The task that hibernates comes back in another image's time. */
+	if (state == PM_HIBERNATION_PREPARE)
+		pause_graph_tracing();
+	else if (state == PM_POST_HIBERNATION)
+		unpause_graph_tracing();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block fgraph_pm_notifier = {
+	.notifier_call	= fgraph_pm_notify,
+};
+
+/* The free index that was given back the longest ago, or so. */
+static int fgraph_find_idx(void)
+{
+	for (unsigned int i = 1; i <= FGRAPH_MAX_USERS; i++) {
+		unsigned int idx = (fgraph_last_idx + i) % FGRAPH_MAX_USERS;
+
+		if (!fgraph_users[idx])
+			return idx;
+	}
+	return -ENOSPC;
+}
+
+static int fgraph_start(void)
+{
+	static bool hooked;
+	int ret;
+
+	if (!hooked) {
+		ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "fgraph:online",
+						fgraph_cpu_online, NULL);
+		if (ret < 0)
+			return ret;
+		register_pm_notifier(&fgraph_pm_notifier);
+		hooked = true;
+	}
+	/* Tasks that are made from now on bring their own. */
+	WRITE_ONCE(fgraph_nr_users, 1);
+	ret = fgraph_alloc_stacks();
+	if (ret)
+		WRITE_ONCE(fgraph_nr_users, 0);
+	return ret;
+}
+
+static int fgraph_add_user(struct fgraph_ops *gops)
+{
+	int idx = fgraph_find_idx(), ret;
+
+	if (idx < 0)
+		return idx;
+	if (!fgraph_nr_users) {
+		ret = fgraph_start();
+		if (ret)
+			return ret;
+	} else {
+		fgraph_nr_users++;
+	}
+
+	gops->idx = idx;
+	fgraph_last_idx = idx;
+	fgraph_visit_tasks(fgraph_clear_var, idx);
+	gops->saved_func = gops->entryfunc;
+	fgraph_choose_entry(gops);
+	WRITE_ONCE(fgraph_users[idx], gops);
+	fgraph_update_sleep();
+	return 0;
+}
+
+static void fgraph_remove_user(struct fgraph_ops *gops)
+{
+	WRITE_ONCE(fgraph_users[gops->idx], NULL);
+	fgraph_nr_users--;
+	fgraph_update_sleep();
+	gops->entryfunc = gops->saved_func;
+}
+
+static bool fgraph_is_user(struct fgraph_ops *gops)
+{
+	return gops->idx >= 0 && gops->idx < FGRAPH_MAX_USERS &&
+	       fgraph_users[gops->idx] == gops;
+}
+
+/**
+ * register_ftrace_graph - call a user at the entry and the return of functions
+ * @gops: the user, with its callbacks and, in @gops->ops, its filter; its memory
+ *	  stays until unregister_ftrace_graph() has returned
+ *
+ * Context: process context, sleeps; takes ftrace_lock.
+ * Return: 0; -ENOSPC if there are too many users; -EBUSY if it is one already;
+ * -EINVAL without an entry callback; -ENOMEM; or as register_ftrace_function().
+ * On failure nothing changed.
+ */
+int register_ftrace_graph(struct fgraph_ops *gops)
+{
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled || ftrace_graph_is_dead())
+		return -ENODEV;
+	if (!gops->entryfunc)
+		return -EINVAL;
+	ftrace_ops_init(&gops->ops);
+	if (gops->ops.flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+
+	ret = fgraph_add_user(gops);
+	if (ret)
+		return ret;
+	gops->ops.flags |= FTRACE_OPS_FL_GRAPH;
+	gops->ops.func = ftrace_stub;
+	ret = ftrace_attach(&gops->ops);
+	if (ret)
+		fgraph_remove_user(gops);
+	return ret;
+}
+
+/**
+ * unregister_ftrace_graph - stop calling a user
+ * @gops: the user
+ *
+ * Functions that are inside now return without the user.
+ *
+ * Context: process context, sleeps; takes ftrace_lock. Waits for grace periods
+ * if the user or its callbacks may be freed, like unregister_ftrace_function().
+ */
+void unregister_ftrace_graph(struct fgraph_ops *gops)
+{
+	bool wait;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		if (!fgraph_is_user(gops))
+			return;
+		ftrace_detach(&gops->ops);
+		wait = !ftrace_ops_is_permanent(&gops->ops);
+		fgraph_remove_user(gops);
+	}
+	if (wait)
+		ftrace_wait_for_tasks();
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/fgraph_kunit.c"
+#endif

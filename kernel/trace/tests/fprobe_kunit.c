@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of fprobe and rethook: what lib/test_fprobe.c leaves out. Nodes
+ * that change CPUs, several hooks on one call, unwinding through hooks, and
+ * probes that go while tasks are inside.
+ *
+ * The probes are allocated, so that KASAN sees what uses them too late.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/smp.h>
+#include <linux/stacktrace.h>
+
+#include "ftrace_kunit.h"
+
+/* Nodes */
+
+#define FPROBE_KUNIT_NODES	5
+
+struct fprobe_kunit_nodes {
+	struct rethook		*rh;
+	struct rethook_node	*node[FPROBE_KUNIT_NODES];
+};
+
+static void fprobe_kunit_no_exit(struct rethook_node *node, void *data, unsigned long ret_addr,
+				 struct pt_regs *regs)
+{
+}
+
+/* Takes all nodes; 0 if those were as many as there are, and no two the same. */
+static int fprobe_kunit_take(void *data)
+{
+	struct fprobe_kunit_nodes *nodes = data;
+
+	guard(preempt)();
+	for (unsigned int i = 0; i < FPROBE_KUNIT_NODES; i++) {
+		nodes->node[i] = rethook_try_get(nodes->rh);
+		if (!nodes->node[i])
+			return -ENOENT;
+		for (unsigned int j = 0; j < i; j++) {
+			if (nodes->node[j] == nodes->node[i])
+				return -EEXIST;
+		}
+	}
+	return rethook_try_get(nodes->rh) ? -E2BIG : 0;
+}
+
+static int fprobe_kunit_put(void *data)
+{
+	struct fprobe_kunit_nodes *nodes = data;
+
+	guard(preempt)();
+	for (unsigned int i = 0; i < FPROBE_KUNIT_NODES; i++)
+		rethook_recycle(nodes->node[i]);
+	return 0;
+}
+
+/* What one CPU puts back, to its cache and to the pool, all others can take. */
+static void fprobe_nodes_move(struct kunit *test)
+{
+	struct fprobe_kunit_nodes nodes = {};
+	struct rethook_node *more;
+	unsigned int cpu, other;
+
+	nodes.rh = rethook_alloc(NULL, fprobe_kunit_no_exit, sizeof(struct rethook_node),
+				 FPROBE_KUNIT_NODES);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(nodes.rh));
+
+	for (unsigned int round = 0; round < 2; round++) {
+		for_each_online_cpu(cpu) {
+			KUNIT_ASSERT_EQ(test, 0, smp_call_on_cpu(cpu, fprobe_kunit_take,
+								 &nodes, false));
+			other = cpumask_any_but(cpu_online_mask, cpu);
+			if (other >= nr_cpu_ids)
+				other = cpu;
+			smp_call_on_cpu(other, fprobe_kunit_put, &nodes, false);
+		}
+	}
+
+	/* A rethook goes with its last node, and gives none from when it is stopped. */
+	KUNIT_ASSERT_EQ(test, 0, fprobe_kunit_take(&nodes));
+	rethook_free(nodes.rh);
+	scoped_guard(preempt)
+		more = rethook_try_get(nodes.rh);
+	KUNIT_EXPECT_NULL(test, more);
+	rcu_barrier();
+	fprobe_kunit_put(&nodes);
+	rcu_barrier();
+}
+
+static void fprobe_alloc_errors(struct kunit *test)
+{
+	const int size = sizeof(struct rethook_node);
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(rethook_alloc(NULL, NULL, size, 1)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit, size, 0)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit, size - 1, 1)));
+	KUNIT_EXPECT_EQ(test, -ENOMEM,
+			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit,
+						      OBJPOOL_OBJECT_SIZE_MAX + 1, 1)));
+}
+
+/* Probes */
+
+#define FPROBE_KUNIT_FRAMES	32
+
+/**
+ * struct fprobe_kunit - a probe, and what its handlers saw of one task
+ * @fp: the probe
+ * @task: whose calls count
+ * @entries: calls of the entry handler
+ * @exits: calls of the exit handler
+ * @cancel: what the entry handler returns
+ * @ret_ip: where the last call returns to
+ * @retval: what it returned
+ * @unwound: the exit handler found @ret_ip in its own stack trace
+ */
+struct fprobe_kunit {
+	struct fprobe		fp;
+	struct task_struct	*task;
+	unsigned int		entries;
+	unsigned int		exits;
+	int			cancel;
+	unsigned long		ret_ip;
+	unsigned long		retval;
+	bool			unwound;
+};
+
+/* Counters outside of the probes: what comes too late must not write there. */
+static unsigned int fprobe_kunit_late;
+
+static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			      struct pt_regs *regs, void *data)
+{
+	struct fprobe_kunit *probe = container_of(fp, struct fprobe_kunit, fp);
+
+	if (current != probe->task)
+		return 1;
+	if (data)
+		*(unsigned long *)data = ip;
+	probe->ret_ip = ret_ip;
+	WRITE_ONCE(probe->entries, probe->entries + 1);
+	return probe->cancel;
+}
+
+static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			      struct pt_regs *regs, void *data)
+{
+	struct fprobe_kunit *probe = container_of(fp, struct fprobe_kunit, fp);
+	unsigned long frames[FPROBE_KUNIT_FRAMES];
+	unsigned int nr;
+
+	fprobe_kunit_late++;
+	if (current != probe->task || (data && *(unsigned long *)data != ip))
+		return;
+	probe->exits++;
+	probe->ret_ip = ret_ip;
+	probe->retval = regs_return_value(regs);
+	nr = stack_trace_save(frames, FPROBE_KUNIT_FRAMES, 0);
+	for (unsigned int i = 0; i < nr; i++)
+		probe->unwound |= frames[i] == ret_ip;
+}
+
+static struct fprobe_kunit *fprobe_kunit_new(struct kunit *test)
+{
+	struct fprobe_kunit *probe = kunit_kzalloc(test, sizeof(*probe), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, probe);
+	probe->fp.entry_handler = fprobe_kunit_entry;
+	probe->fp.exit_handler = fprobe_kunit_exit;
+	probe->fp.entry_data_size = sizeof(unsigned long);
+	probe->task = current;
+	return probe;
+}
+
+/* Three hooks on one call: all see it, and all know where it returns to. */
+static void fprobe_same_function(struct kunit *test)
+{
+	struct fprobe_kunit *probe[3];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++) {
+		probe[i] = fprobe_kunit_new(test);
+		KUNIT_EXPECT_EQ(test, 0, register_fprobe(&probe[i]->fp, "gcd", NULL));
+	}
+	/* To the compiler what is called here depends on its arguments alone. */
+	WRITE_ONCE(probe[1]->cancel, 1);
+	kunit_call_site(0);
+	WRITE_ONCE(probe[1]->cancel, 0);
+	kunit_call_site(0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++)
+		KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe[i]->fp));
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++) {
+		KUNIT_EXPECT_EQ(test, 2, probe[i]->entries);
+		KUNIT_EXPECT_EQ(test, i == 1 ? 1 : 2, probe[i]->exits);
+		KUNIT_EXPECT_EQ(test, kunit_result, probe[i]->retval);
+		KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, probe[i]->ret_ip);
+		KUNIT_EXPECT_FALSE(test, is_rethook_trampoline(probe[i]->ret_ip));
+		KUNIT_EXPECT_TRUE(test, probe[i]->unwound);
+		KUNIT_EXPECT_EQ(test, 0, probe[i]->fp.nmissed);
+	}
+}
+
+/* Either handler may be missing; without one for the entry, few registers are saved. */
+static void fprobe_one_side(struct kunit *test)
+{
+	struct fprobe_kunit *entry = fprobe_kunit_new(test), *exit = fprobe_kunit_new(test);
+
+	entry->fp.exit_handler = NULL;
+	exit->fp.entry_handler = NULL;
+	exit->fp.entry_data_size = 0;
+	KUNIT_EXPECT_EQ(test, 0, register_fprobe(&entry->fp, "gcd", NULL));
+	KUNIT_EXPECT_EQ(test, 0, register_fprobe(&exit->fp, "int_pow", NULL));
+	if (IS_ENABLED(CONFIG_X86_64))
+		KUNIT_EXPECT_FALSE(test, exit->fp.ops.flags & FTRACE_OPS_FL_SAVE_REGS);
+	kunit_call_site(0);
+	kunit_call_site(1);
+	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&entry->fp));
+	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&exit->fp));
+
+	KUNIT_EXPECT_EQ(test, 1, entry->entries);
+	KUNIT_EXPECT_EQ(test, 1, exit->exits);
+	KUNIT_EXPECT_EQ(test, kunit_result, exit->retval);
+	KUNIT_EXPECT_TRUE(test, exit->unwound);
+}
+
+static void fprobe_register_errors(struct kunit *test)
+{
+	struct fprobe_kunit *probe = fprobe_kunit_new(test);
+	struct fprobe *fp = &probe->fp;
+	unsigned long no_site = (unsigned long)&fprobe_kunit_late;
+	const char *names[2] = {};
+
+	names[0] = "gcd";
+	names[1] = "no_such_function";
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "no_such_function", NULL));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", "gc*"));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", "no_such_function"));
+	KUNIT_EXPECT_EQ(test, -ENOENT, register_fprobe_syms(fp, names, 2));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe_ips(fp, &no_site, 1));
+	fp->nr_maxactive = -1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", NULL));
+	fp->nr_maxactive = 0;
+	KUNIT_EXPECT_FALSE(test, fprobe_is_registered(fp));
+
+	/* After all that it can still be registered, once. */
+	KUNIT_EXPECT_EQ(test, 0, register_fprobe(fp, "gcd", NULL));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_fprobe(fp, "int_pow", NULL));
+	KUNIT_EXPECT_TRUE(test, fprobe_is_registered(fp));
+	kunit_call_site(0);
+	kunit_call_site(1);
+	KUNIT_EXPECT_EQ(test, 1, probe->exits);
+	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(fp));
+	KUNIT_EXPECT_FALSE(test, fprobe_is_registered(fp));
+	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_fprobe(fp));
+
+	fp->entry_handler = NULL;
+	fp->exit_handler = NULL;
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", NULL));
+}
+
+/* Tasks that sleep in a probed function */
+
+static int fprobe_kunit_sleeper(void *data)
+{
+	wait_for_completion(data);
+	while (!kthread_should_stop())
+		schedule_timeout_uninterruptible(1);
+	return 0;
+}
+
+/* True once the task sleeps in there. */
+static bool fprobe_kunit_wait_for_entry(struct fprobe_kunit *probe)
+{
+	for (unsigned int i = 0; i < 250; i++) {
+		if (READ_ONCE(probe->entries))
+			return wait_task_inactive(probe->task, TASK_UNINTERRUPTIBLE);
+		msleep(20);
+	}
+	return false;
+}
+
+/* Whether a trace of the task shows the hooked call's real caller, and no hook. */
+static bool fprobe_kunit_unwinds(struct task_struct *task, unsigned long ret_ip)
+{
+	unsigned long frames[FPROBE_KUNIT_FRAMES];
+	bool found = false;
+	unsigned int nr;
+
+	nr = stack_trace_save_tsk(task, frames, FPROBE_KUNIT_FRAMES, 0);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (is_rethook_trampoline(frames[i]))
+			return false;
+		found |= frames[i] == ret_ip;
+	}
+	return found;
+}
+
+/* Unregisters before or after the call returns; either way it has to return. */
+static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
+{
+	struct fprobe_kunit *probe = fprobe_kunit_new(test);
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct task_struct *task;
+	unsigned long ret_ip;
+	unsigned int late;
+
+	task = kthread_create(fprobe_kunit_sleeper, &wake, "fprobe_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	probe->task = task;
+	KUNIT_EXPECT_EQ(test, 0, register_fprobe(&probe->fp, "wait_for_completion", NULL));
+	wake_up_process(task);
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_wait_for_entry(probe));
+	ret_ip = probe->ret_ip;
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_unwinds(task, ret_ip));
+
+	if (leave_first) {
+		complete(&wake);
+		kthread_stop(task);
+		KUNIT_EXPECT_EQ(test, 1, probe->exits);
+	}
+	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe->fp));
+	late = fprobe_kunit_late;
+	kunit_kfree(test, probe);
+	if (!leave_first) {
+		KUNIT_EXPECT_TRUE(test, fprobe_kunit_unwinds(task, ret_ip));
+		complete(&wake);
+		kthread_stop(task);
+	}
+	KUNIT_EXPECT_EQ(test, late, fprobe_kunit_late);
+}
+
+static void fprobe_unregister_after(struct kunit *test)
+{
+	fprobe_kunit_sleep(test, true);
+}
+
+static void fprobe_unregister_inside(struct kunit *test)
+{
+	fprobe_kunit_sleep(test, false);
+}
+
+static struct kunit_case fprobe_kunit_cases[] = {
+	KUNIT_CASE(fprobe_nodes_move),
+	KUNIT_CASE(fprobe_alloc_errors),
+	KUNIT_CASE(fprobe_same_function),
+	KUNIT_CASE(fprobe_one_side),
+	KUNIT_CASE(fprobe_register_errors),
+	KUNIT_CASE(fprobe_unregister_after),
+	KUNIT_CASE(fprobe_unregister_inside),
+	{}
+};
+
+static struct kunit_suite fprobe_kunit_suite = {
+	.name		= "fprobe_rethook",
+	.test_cases	= fprobe_kunit_cases,
+};
+
+kunit_test_suite(fprobe_kunit_suite);

@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The function tracer: a line of the trace for each call of a site that the ops
+ * of a trace array wants. And the function commands that switch a trace array
+ * on and off, record a stack, or dump the trace.
+ *
+ * Each combination of the tracer's options is a callback of its own, so that a
+ * call tests none of them. Changing an option of a running tracer changes the
+ * callback of its ops in place: each call reaches the old one or the new one.
+ *
+ * With func-no-repeats, a CPU's repeats (struct trace_func_repeats) say which
+ * call the last line stands for, and how many like it came after.
+ *
+ * Invariants:
+ *  1. While the tracer of a trace array runs, ops->saved_func is one of
+ *     func_callbacks[]; its index there is the options that are in force. The
+ *     flags of the tracer, which all trace arrays share, may be others.
+ *  2. A CPU's repeats are changed by the one who put FUNC_REPEATS_BUSY there as
+ *     their ip. Whoever interrupts him writes a line for each call meanwhile.
+ *
+ * Lock order:
+ *	trace_types_lock > ftrace_lock
+ * trace_types_lock covers starting, stopping and the options of the tracer.
+ * The callbacks take no lock and run wherever a function is called, NMIs
+ * included, but once in each context: see ftrace_test_recursion_trylock().
+ */
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/trace_recursion.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/* Each option is a bit of the index into func_callbacks[]. */
+enum {
+	FUNC_OPT_STACK		= BIT(0),
+	FUNC_OPT_NO_REPEATS	= BIT(1),
+};
+
+/* No site is there. */
+#define FUNC_REPEATS_BUSY	1UL
+
+/* Writing a line */
+
+/* By how much preempt_count() is up between reserving a line and committing it. */
+#define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 2 : 0)
+
+#define FUNC_PREEMPT_MAX	0xfu
+
+static __always_inline bool func_may_migrate(void)
+{
+#ifdef CONFIG_SMP
+	return !current->migration_disabled;
+#else
+	return true;
+#endif
+}
+
+static noinline unsigned int func_special_ctx(unsigned int pc)
+{
+	unsigned int ctx = tracing_gen_ctx() & ~FUNC_PREEMPT_MAX;
+
+	return ctx | min((pc & PREEMPT_MASK) - FUNC_PREEMPT_OFF, FUNC_PREEMPT_MAX);
+}
+
+/*
+ * What tracing_gen_ctx() would have said to the traced function. It tests one by
+ * one for each thing that can be special about a context; where none is, which
+ * is the rule, what is left is the interrupt flag and the preemption count.
+ */
+static __always_inline unsigned int func_trace_ctx(void)
+{
+	unsigned int pc = preempt_count();
+
+	if (likely(IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && !irq_count() &&
+		   pc <= FUNC_PREEMPT_OFF + FUNC_PREEMPT_MAX && !tif_need_resched() &&
+		   !test_preempt_need_resched() && func_may_migrate()))
+		return (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0) + pc - FUNC_PREEMPT_OFF;
+	return func_special_ctx(pc);
+}
+
+/*
+ * trace_function(), in line. The context is looked at only if there is a line to
+ * write.
+ *
+ * Return: whether there was.
+ */
+static __always_inline bool func_record(struct trace_array *tr, unsigned long ip,
+					unsigned long parent_ip)
+{
+	struct ring_buffer_event *event;
+	struct trace_buffer *buffer;
+	struct ftrace_entry *entry;
+
+	if (static_branch_unlikely(&trace_function_exports_enabled)) {
+		trace_function(tr, ip, parent_ip, tracing_gen_ctx_dec());
+		return true;
+	}
+
+	buffer = tr->array_buffer.buffer;
+	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
+	if (unlikely(!event))
+		return false;
+
+	entry = ring_buffer_event_data(event);
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	tracing_generic_entry_update(&entry->ent, TRACE_FN, func_trace_ctx());
+
+	/* The name of the task that is written of will be asked for. */
+	__this_cpu_write(trace_taskinfo_save, true);
+	ring_buffer_unlock_commit(buffer);
+	return true;
+}
+
+/* Repeats */
+
+static noinline void func_repeats_write(struct trace_array *tr, unsigned long ip,
+					struct trace_func_repeats *repeats, unsigned int ctx)
+{
+	struct trace_func_repeats line = *repeats;
+
+	line.ip = ip;
+	trace_last_func_repeats(tr, &line, ctx);
+	repeats->count = 0;
+}
+
+/* Return: whether the CPU's last line is of this call, and stands for it too. */
+static __always_inline bool func_is_repeat(struct trace_array *tr, unsigned long ip,
+					   unsigned long parent_ip)
+{
+	struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
+	unsigned long last_ip;
+	bool again;
+
+	/* Only this CPU comes here: all barriers are against interrupts. */
+	last_ip = this_cpu_xchg(tr->last_func_repeats->ip, FUNC_REPEATS_BUSY);
+	if (unlikely(last_ip == FUNC_REPEATS_BUSY))
+		return false;
+	barrier();
+
+	again = last_ip == ip && last->parent_ip == parent_ip && last->count < U16_MAX;
+	if (again) {
+		last->ts_last_call = ring_buffer_time_stamp(tr->array_buffer.buffer);
+		last->count++;
+	} else {
+		if (last->count)
+			func_repeats_write(tr, last_ip, last, tracing_gen_ctx_dec());
+		last->parent_ip = parent_ip;
+	}
+
+	barrier();
+	WRITE_ONCE(last->ip, ip);
+	return again;
+}
+
+/* Forgets what was before; no callback uses the repeats yet. */
+static int func_repeats_init(struct trace_array *tr)
+{
+	int cpu;
+
+	if (!tr->last_func_repeats)
+		tr->last_func_repeats = alloc_percpu(struct trace_func_repeats);
+	if (!tr->last_func_repeats)
+		return -ENOMEM;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(tr->last_func_repeats, cpu), 0, sizeof(*tr->last_func_repeats));
+	return 0;
+}
+
+static void func_repeats_flush_cpu(void *data)
+{
+	struct trace_array *tr = data;
+	struct trace_func_repeats *last = this_cpu_ptr(tr->last_func_repeats);
+
+	if (last->count)
+		func_repeats_write(tr, last->ip, last, tracing_gen_ctx());
+}
+
+/* No callback begins to use the repeats any more: say what is left of them. */
+static void func_repeats_flush(struct trace_array *tr)
+{
+	/* As for ftrace_retire(): a task may be on its way into one. */
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+	on_each_cpu(func_repeats_flush_cpu, tr, true);
+}
+
+/* The callbacks */
+
+/*
+ * How many frames a stack begins with that are of no interest. With the ORC
+ * unwinder: __ftrace_trace_stack() and the callback; __trace_stack() and
+ * ftrace_pid_func() end in jumps. Otherwise: __trace_stack(), the callback and
+ * the trampoline; __ftrace_trace_stack() sees to itself.
+ */
+static __always_inline int func_stack_skip(struct ftrace_ops *ops)
+{
+	if (IS_ENABLED(CONFIG_UNWINDER_ORC))
+		return 2;
+	return 3 + (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && ftrace_pids_enabled(ops));
+}
+
+/* Whether kdb or a dump has put off tracing on this CPU. */
+static __always_inline bool func_is_disabled(struct trace_array *tr)
+{
+	return atomic_read(&this_cpu_ptr(tr->array_buffer.data)->disabled);
+}
+
+/* Must be inlined: func_stack_skip() counts frames, and @opts is a constant. */
+static __always_inline void func_trace(unsigned long ip, unsigned long parent_ip,
+				       struct ftrace_ops *ops, u32 opts)
+{
+	struct trace_array *tr = ops->private;
+	int bit;
+
+	if (unlikely(!READ_ONCE(tr->function_enabled)))
+		return;
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (unlikely(bit < 0))
+		return;
+
+	if (unlikely(func_is_disabled(tr)))
+		goto unlock;
+	if ((opts & FUNC_OPT_NO_REPEATS) && func_is_repeat(tr, ip, parent_ip))
+		goto unlock;
+	if (func_record(tr, ip, parent_ip) && (opts & FUNC_OPT_STACK))
+		__trace_stack(tr, tracing_gen_ctx_dec(), func_stack_skip(ops));
+unlock:
+	ftrace_test_recursion_unlock(bit);
+}
+
+static void function_trace_call(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	func_trace(ip, parent_ip, ops, 0);
+}
+
+static void function_stack_trace_call(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	func_trace(ip, parent_ip, ops, FUNC_OPT_STACK);
+}
+
+static void function_no_repeats_trace_call(unsigned long ip, unsigned long parent_ip,
+					   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	func_trace(ip, parent_ip, ops, FUNC_OPT_NO_REPEATS);
+}
+
+static void function_stack_no_repeats_trace_call(unsigned long ip, unsigned long parent_ip,
+						 struct ftrace_ops *ops,
+						 struct ftrace_regs *fregs)
+{
+	func_trace(ip, parent_ip, ops, FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS);
+}
+
+static const ftrace_func_t func_callbacks[] = {
+	[0]					= function_trace_call,
+	[FUNC_OPT_STACK]			= function_stack_trace_call,
+	[FUNC_OPT_NO_REPEATS]			= function_no_repeats_trace_call,
+	[FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS]	= function_stack_no_repeats_trace_call,
+};
+
+/* The tracer */
+
+static struct tracer_opt func_opts[] = {
+#ifdef CONFIG_STACKTRACE
+	{ .name = "func_stack_trace", .bit = FUNC_OPT_STACK },
+#endif
+	{ .name = "func-no-repeats", .bit = FUNC_OPT_NO_REPEATS },
+	{ }
+};
+
+static struct tracer_flags func_flags = {
+	.opts	= func_opts,
+};
+
+/* The options in force; the tracer runs. */
+static u32 func_tracer_opts(struct trace_array *tr)
+{
+	u32 opts = ARRAY_SIZE(func_callbacks);
+
+	while (--opts && func_callbacks[opts] != tr->ops->saved_func)
+		;
+	return opts;
+}
+
+static int func_tracer_init(struct trace_array *tr)
+{
+	u32 opts = func_flags.val;
+	int ret;
+
+	if (!tr->ops)
+		return -ENOMEM;
+	ret = opts & FUNC_OPT_NO_REPEATS ? func_repeats_init(tr) : 0;
+	if (ret)
+		return ret;
+
+	ftrace_init_array_ops(tr, func_callbacks[opts]);
+	tr->array_buffer.cpu = raw_smp_processor_id();
+	tracing_start_cmdline_record();
+
+	/* The attaching itself is of no interest to the reader. */
+	WRITE_ONCE(tr->function_enabled, 0);
+	ret = register_ftrace_function(tr->ops);
+	if (ret) {
+		tracing_stop_cmdline_record();
+		ftrace_reset_array_ops(tr);
+		return ret;
+	}
+	WRITE_ONCE(tr->function_enabled, 1);
+	return 0;
+}
+
+static void func_tracer_reset(struct trace_array *tr)
+{
+	WRITE_ONCE(tr->function_enabled, 0);
+	unregister_ftrace_function(tr->ops);
+	tracing_stop_cmdline_record();
+	ftrace_reset_array_ops(tr);
+}
+
+static void func_tracer_start(struct trace_array *tr)
+{
+	tracing_reset_online_cpus(&tr->array_buffer);
+}
+
+static int func_tracer_set_callback(struct trace_array *tr, ftrace_func_t func)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return -ENODEV;
+
+	WRITE_ONCE(tr->ops->saved_func, func);
+	ftrace_pid_update_ops(tr->ops);
+	return 0;
+}
+
+static struct tracer func_tracer;
+
+static int func_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
+{
+	u32 from, to;
+	int ret = 0;
+
+	/* It will start with whatever is set by then. */
+	if (tr->current_trace != &func_tracer)
+		return 0;
+
+	from = func_tracer_opts(tr);
+	to = set ? from | bit : from & ~bit;
+
+	if (to & ~from & FUNC_OPT_NO_REPEATS)
+		ret = func_repeats_init(tr);
+	if (!ret)
+		ret = func_tracer_set_callback(tr, func_callbacks[to]);
+	if (!ret && (from & ~to & FUNC_OPT_NO_REPEATS))
+		func_repeats_flush(tr);
+	return ret;
+}
+
+static struct tracer func_tracer __tracer_data = {
+	.name			= "function",
+	.init			= func_tracer_init,
+	.reset			= func_tracer_reset,
+	.start			= func_tracer_start,
+	.flags			= &func_flags,
+	.set_flag		= func_tracer_set_flag,
+	.allow_instances	= true,
+#ifdef CONFIG_FTRACE_SELFTEST
+	.selftest		= trace_selftest_startup_function,
+#endif
+};
+
+/* What each instance has of its own */
+
+/**
+ * ftrace_allocate_ftrace_ops - give an instance an ops
+ * @tr: the instance; the top one has global_ops already
+ *
+ * Context: sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int ftrace_allocate_ftrace_ops(struct trace_array *tr)
+{
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		return 0;
+
+	tr->ops = kzalloc(sizeof(*tr->ops), GFP_KERNEL);
+	if (!tr->ops)
+		return -ENOMEM;
+
+	tr->ops->func = ftrace_stub;
+	tr->ops->flags = FTRACE_OPS_FL_PID;
+	tr->ops->private = tr;
+	return 0;
+}
+
+/**
+ * ftrace_free_ftrace_ops - free the ops of an instance
+ * @tr: the instance, not the top one; may have none
+ *
+ * Context: sleeps. No tracer of the instance runs.
+ */
+void ftrace_free_ftrace_ops(struct trace_array *tr)
+{
+	struct ftrace_ops *ops = tr->ops;
+
+	tr->ops = NULL;
+	if (ops && (ops->flags & FTRACE_OPS_FL_ENABLED)) {
+		/* After ftrace_kill() its callback is called for ever. */
+		WRITE_ONCE(ops->private, top_trace_array());
+		synchronize_rcu_tasks_rude();
+		synchronize_rcu_tasks();
+		return;
+	}
+	kfree(ops);
+}
+
+/**
+ * ftrace_create_function_files - make the files of an instance for its ops
+ * @tr: the instance; those of the top one are made elsewhere
+ * @parent: its directory
+ *
+ * Context: sleeps.
+ * Return: 0; -EINVAL if the instance has no ops; -ENOMEM, and then it has none
+ * any more. A file that could not be made is missing; tracefs says so.
+ */
+int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
+{
+	int ret;
+
+	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
+		return 0;
+	if (!tr->ops)
+		return -EINVAL;
+
+	ret = allocate_fgraph_ops(tr, tr->ops);
+	if (ret)
+		ftrace_free_ftrace_ops(tr);
+	else
+		ftrace_create_filter_files(tr, parent);
+	return ret;
+}
+
+/**
+ * ftrace_destroy_function_files - undo ftrace_create_function_files(), and free
+ *				   the ops
+ * @tr: the instance, which is about to go
+ *
+ * Context: sleeps. No tracer of the instance runs.
+ */
+void ftrace_destroy_function_files(struct trace_array *tr)
+{
+	if (!tr->ops)
+		return;
+
+	ftrace_destroy_filter_files(tr->ops);
+	ftrace_free_ftrace_ops(tr);
+	free_fgraph_ops(tr);
+}
+
+/* The function commands */
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+/**
+ * struct func_probe - a kind of probe
+ * @ops: what it does
+ * @name: the command that sets it
+ */
+struct func_probe {
+	struct ftrace_probe_ops		ops;
+	const char			*name;
+};
+
+/**
+ * struct func_command - a function command
+ * @cmd: for the list of commands
+ * @once: it is always counted, and acts one time
+ * @unlimited: the probe that acts at each call
+ * @counted: the probe that acts a number of times
+ */
+struct func_command {
+	struct ftrace_func_command	cmd;
+	bool				once;
+	struct func_probe		unlimited;
+	struct func_probe		counted;
+};
+
+/* How many times are left for a site; NULL where they are not counted. */
+static long *func_probe_count(void *data, unsigned long ip)
+{
+	return (long *)ftrace_func_mapper_find_ip(data, ip);
+}
+
+/* Return: whether there was a time left; it is taken. */
+static bool func_count_take(long *count)
+{
+	long left = READ_ONCE(*count);
+
+	do {
+		if (left <= 0)
+			return false;
+	} while (!try_cmpxchg(count, &left, left - 1));
+	return true;
+}
+
+static void func_probe_switch(struct trace_array *tr, unsigned long ip, void *data, bool on)
+{
+	long *count = func_probe_count(data, ip);
+	long left = 0;
+
+	if (count) {
+		/* A: whoever sees what B left sees the switch before it. */
+		left = smp_load_acquire(count);
+		if (left <= 0)
+			return;
+	}
+	if (!!tracer_tracing_is_on(tr) == on)
+		return;
+
+	if (on)
+		tracer_tracing_on(tr);
+	else
+		tracer_tracing_off(tr);
+
+	/* B: orders itself behind the switch. If others switched too, it was once. */
+	if (count)
+		cmpxchg(count, left, left - 1);
+}
+
+static void func_probe_traceon(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+			       struct ftrace_probe_ops *ops, void *data)
+{
+	func_probe_switch(tr, ip, data, true);
+}
+
+static void func_probe_traceoff(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+				struct ftrace_probe_ops *ops, void *data)
+{
+	func_probe_switch(tr, ip, data, false);
+}
+
+/*
+ * Frames of no interest: this one, ftrace_probe_func() and the trampoline; and
+ * __trace_stack(), or with the ORC unwinder __ftrace_trace_stack() in its place,
+ * as in func_stack_skip().
+ */
+#define FUNC_PROBE_STACK_SKIP	4
+
+static void func_probe_stacktrace(unsigned long ip, unsigned long parent_ip,
+				  struct trace_array *tr, struct ftrace_probe_ops *ops, void *data)
+{
+	long *count = func_probe_count(data, ip);
+
+	if (!tracer_tracing_is_on(tr) || (count && !func_count_take(count)))
+		return;
+	__trace_stack(tr, tracing_gen_ctx_dec(), FUNC_PROBE_STACK_SKIP);
+	/* Not to be left by a jump: this frame is counted. */
+	barrier();
+}
+
+static void func_probe_dump(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+			    struct ftrace_probe_ops *ops, void *data)
+{
+	long *count = func_probe_count(data, ip);
+
+	if (!count || func_count_take(count))
+		ftrace_dump(DUMP_ALL);
+}
+
+static void func_probe_cpudump(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+			       struct ftrace_probe_ops *ops, void *data)
+{
+	long *count = func_probe_count(data, ip);
+
+	if (!count || func_count_take(count))
+		ftrace_dump(DUMP_ORIG);
+}
+
+static int func_probe_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,
+			    void *data)
+{
+	struct func_probe *probe = container_of(ops, struct func_probe, ops);
+	long *count = func_probe_count(data, ip);
+
+	seq_printf(m, "%ps:%s:", (void *)ip, probe->name);
+	if (count)
+		seq_printf(m, "count=%ld\n", READ_ONCE(*count));
+	else
+		seq_puts(m, "unlimited\n");
+	return 0;
+}
+
+static int func_probe_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
+			   unsigned long ip, void *count, void **data)
+{
+	if (!*data)
+		*data = allocate_ftrace_func_mapper();
+	return *data ? ftrace_func_mapper_add_ip(*data, ip, count) : -ENOMEM;
+}
+
+static void func_probe_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
+			    unsigned long ip, void *data)
+{
+	if (ip)
+		ftrace_func_mapper_remove_ip(data, ip);
+	else
+		free_ftrace_func_mapper(data, NULL);
+}
+
+static struct func_command func_commands[] = {
+	{ .cmd.name = "traceon",	.unlimited.ops.func = func_probe_traceon },
+	{ .cmd.name = "traceoff",	.unlimited.ops.func = func_probe_traceoff },
+	{ .cmd.name = "stacktrace",	.unlimited.ops.func = func_probe_stacktrace },
+	{ .cmd.name = "dump",		.unlimited.ops.func = func_probe_dump,	  .once = true },
+	{ .cmd.name = "cpudump",	.unlimited.ops.func = func_probe_cpudump, .once = true },
+};
+
+/* @name is of a command that is known. */
+static struct func_command *func_command_find(const char *name)
+{
+	struct func_command *command = func_commands;
+
+	while (strcmp(command->cmd.name, name))
+		command++;
+	return command;
+}
+
+/* "function:command[:count]", or the same with a '!' to take it back. */
+static int func_command_run(struct trace_array *tr, struct ftrace_hash *hash, char *glob,
+			    char *name, char *param, int enable)
+{
+	struct func_command *command = func_command_find(name);
+	char *number = strsep(&param, ":");
+	struct func_probe *probe;
+	long count = 1;
+	int ret;
+
+	if (!tr)
+		return -ENODEV;
+	if (!enable)
+		return -EINVAL;
+
+	if (command->once || (number && *number))
+		probe = &command->counted;
+	else
+		probe = &command->unlimited;
+	if (*glob == '!')
+		return unregister_ftrace_function_probe_func(glob + 1, tr, &probe->ops);
+
+	if (probe == &command->counted && !command->once) {
+		ret = kstrtol(number, 0, &count);
+		if (ret)
+			return ret;
+		if (count < 0)
+			return -EINVAL;
+	}
+	ret = register_ftrace_function_probe(glob, tr, &probe->ops, (void *)count);
+	return min(ret, 0);
+}
+
+static void __init func_command_setup(struct func_command *command)
+{
+	command->cmd.func = func_command_run;
+	command->unlimited.name = command->cmd.name;
+	command->unlimited.ops.print = func_probe_print;
+
+	command->counted = command->unlimited;
+	command->counted.ops.init = func_probe_init;
+	command->counted.ops.free = func_probe_free;
+}
+
+static void __init func_commands_init(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(func_commands); i++) {
+		func_command_setup(&func_commands[i]);
+		WARN_ON(register_ftrace_command(&func_commands[i].cmd));
+	}
+}
+
+#else
+
+static inline void func_commands_init(void)
+{
+}
+
+#endif /* CONFIG_DYNAMIC_FTRACE */
+
+/**
+ * init_function_trace - make the function tracer and its commands known
+ *
+ * Context: boot. Starts the tracer if the command line asks for it.
+ * Return: 0, or as from register_tracer().
+ */
+int __init init_function_trace(void)
+{
+	func_commands_init();
+	return register_tracer(&func_tracer);
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/trace_functions_kunit.c"
+#endif

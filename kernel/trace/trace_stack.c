@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The stack tracer: which function was called deepest on a task's stack, and how
+ * much of the stack each of its callers took.
+ *
+ *	       high  +--------------------------+ top: task_stack_page() + THREAD_SIZE
+ *		     | frame of the entry code  |
+ *		     | return address into that |
+ *		     | frame of caller          |
+ *	fregs' sp -> | parent_ip, into caller   | what a function finds at its entry
+ *		     | ip, into function        | made by the CALL at its site
+ *		     | the trampoline, this     |
+ *		low  +--------------------------+
+ *
+ * The depth of a function is what lies above the trampoline: its site's CALL is
+ * counted, like any other call that the function makes, and the tracer is not.
+ * As the trampoline says where the function's stack ends, nothing has to be known
+ * of how much stack the trampoline and the callback take.
+ *
+ * The caller's part of the stack ends with the return address of its own call,
+ * and so on up. An unwinder says which return addresses there are, not where:
+ * they are looked for from parent_ip upwards. One that is not found, where
+ * somebody else has hooked the return, is left out, and its function's part
+ * counts for the one below.
+ *
+ * Invariants:
+ *  1. stack_max holds what was measured last, complete: it is changed and read
+ *     under stack_max_lock, but for its size, which the callback compares with.
+ *  2. Who holds stack_max_lock has disable_stack_tracer raised on its CPU, so
+ *     that traced functions, and NMIs, pass over the lock.
+ *
+ * Lock order:
+ *	stack_sysctl_mutex > ftrace_lock
+ * stack_max_lock is taken with interrupts off, and nothing under it.
+ * stack_sysctl_mutex covers stack_tracer_enabled and the registering.
+ *
+ * Contexts: stack_trace_call() runs wherever a function is called. It measures
+ * where the CPU is on the stack of the current task, and never in NMIs, which can
+ * begin there too. All the rest sleeps.
+ */
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/panic.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task_stack.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
+#include <linux/uaccess.h>
+
+#include <asm/setup.h>
+
+#include "trace.h"
+
+#define STACK_MAX_ENTRIES	500
+
+/**
+ * struct stack_max - the deepest stack so far
+ * @size: bytes of it; can be set, and then says nothing about the rest
+ * @nr: number of entries
+ * @addr: return addresses, from the function that was called deepest
+ * @depth: bytes from the top of the stack down to each of them, itself included
+ */
+struct stack_max {
+	unsigned long	size;
+	unsigned int	nr;
+	unsigned long	addr[STACK_MAX_ENTRIES];
+	unsigned int	depth[STACK_MAX_ENTRIES];
+};
+
+static struct stack_max stack_max;
+
+/* Not a raw_spinlock_t, whose functions may be traced. */
+static arch_spinlock_t stack_max_lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
+
+/* How many reasons there are on a CPU not to measure. */
+DEFINE_PER_CPU(int, disable_stack_tracer);
+
+/* The sysctl, and "stacktrace" on the command line. */
+int stack_tracer_enabled;
+static DEFINE_MUTEX(stack_sysctl_mutex);
+
+/* For those who sleep: the callback has other things to look at first. */
+static unsigned long stack_max_acquire(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	stack_tracer_disable();
+	arch_spin_lock(&stack_max_lock);
+	return flags;
+}
+
+static void stack_max_release(unsigned long flags)
+{
+	arch_spin_unlock(&stack_max_lock);
+	stack_tracer_enable();
+	local_irq_restore(flags);
+}
+
+/* Measuring */
+
+/* What a word of the stack would be had no graph tracer hooked the return. */
+static unsigned long stack_word(unsigned long *word)
+{
+	int idx = 0;
+
+	/* Nothing says that it is not poisoned. */
+	return ftrace_graph_ret_addr(current, &idx, READ_ONCE_NOCHECK(*word), word);
+}
+
+/* Return: the first place from @word on, up to @top, that holds @value; or @top. */
+static unsigned long *stack_find(unsigned long *word, unsigned long *top, unsigned long value)
+{
+	while (word < top && stack_word(word) != value)
+		word++;
+	return word;
+}
+
+/*
+ * Find where between @word and @top the first @nr of @addr are, in this order.
+ * Those that are found move to the front, each with its depth.
+ *
+ * Return: how many were found.
+ */
+static unsigned int stack_locate(unsigned long *addr, unsigned int *depth, unsigned int nr,
+				 unsigned long *word, unsigned long *top)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned long *at = stack_find(word, top, addr[i]);
+
+		if (at == top)
+			continue;
+		addr[found] = addr[i];
+		depth[found++] = (top - at) * sizeof(*at);
+		word = at + 1;
+	}
+	return found;
+}
+
+/* Drop what comes before @ip, which is the tracer's; all of it if @ip is not there. */
+static unsigned int stack_drop_until(unsigned long *addr, unsigned int nr, unsigned long ip)
+{
+	unsigned int i = 0;
+
+	while (i < nr && addr[i] != ip)
+		i++;
+	nr -= i;
+	memmove(addr, addr + i, nr * sizeof(*addr));
+	return nr;
+}
+
+/* The depth of a function that finds the words from @sp up to @top at its entry. */
+static __always_inline unsigned long stack_depth(unsigned long sp, unsigned long top)
+{
+	return top - sp + sizeof(long);
+}
+
+/* The words that a function finds at its entry begin at @sp; @ip is behind its site. */
+static void stack_measure(struct stack_max *max, unsigned long ip, unsigned long *sp,
+			  unsigned long *top)
+{
+	unsigned int nr;
+
+	nr = stack_trace_save(max->addr, ARRAY_SIZE(max->addr), 0);
+	nr = stack_drop_until(max->addr, nr, ip);
+
+	max->addr[0] = ip;
+	max->depth[0] = stack_depth((unsigned long)sp, (unsigned long)top);
+	WRITE_ONCE(max->size, max->depth[0]);
+	max->nr = 1;
+	if (nr)
+		max->nr += stack_locate(max->addr + 1, max->depth + 1, nr - 1, sp, top);
+}
+
+/* Printing */
+
+#define STACK_HEADER	"        Depth    Size   Location    (%u entries)\n" \
+			"        -----    ----   --------\n"
+#define STACK_LINE	"%3u) %8u   %5u   %pS\n"
+
+/* What a function takes: from where its caller's part ends to where its own does. */
+static unsigned int stack_part(const struct stack_max *max, unsigned int i)
+{
+	return i + 1 < max->nr ? max->depth[i] - max->depth[i + 1] : max->depth[i];
+}
+
+/* As schedule() does, where it is configured to look. */
+static void stack_panic(const struct stack_max *max)
+{
+	pr_emerg(STACK_HEADER, max->nr);
+	for (unsigned int i = 0; i < max->nr; i++)
+		pr_emerg(STACK_LINE, i, max->depth[i], stack_part(max, i), (void *)max->addr[i]);
+	panic("stack tracer: the end of the stack is corrupted");
+}
+
+/* The callback */
+
+/* Where the words begin that a function finds at its entry, as the trampoline says. */
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+static __always_inline unsigned long stack_at_entry(struct ftrace_regs *fregs)
+{
+	return ftrace_regs_get_stack_pointer(fregs);
+}
+
+static unsigned long stack_at_entry_exactly(unsigned long sp, unsigned long top,
+					    unsigned long parent_ip)
+{
+	return sp;
+}
+#else
+/* It does not: for a start, somewhere below. */
+static __always_inline unsigned long stack_at_entry(struct ftrace_regs *fregs)
+{
+	return (unsigned long)__builtin_frame_address(0);
+}
+
+static unsigned long stack_at_entry_exactly(unsigned long sp, unsigned long top,
+					    unsigned long parent_ip)
+{
+	return (unsigned long)stack_find((unsigned long *)sp, (unsigned long *)top, parent_ip);
+}
+#endif
+
+static void stack_measure_if_deeper(unsigned long ip, unsigned long parent_ip,
+				    unsigned long sp, unsigned long top)
+{
+	unsigned long flags;
+
+	sp = stack_at_entry_exactly(sp, top, parent_ip);
+
+	local_irq_save(flags);
+	arch_spin_lock(&stack_max_lock);
+	if (stack_depth(sp, top) > stack_max.size) {
+		stack_measure(&stack_max, ip + MCOUNT_INSN_SIZE, (unsigned long *)sp,
+			      (unsigned long *)top);
+		if (unlikely(task_stack_end_corrupted(current)))
+			stack_panic(&stack_max);
+	}
+	arch_spin_unlock(&stack_max_lock);
+	local_irq_restore(flags);
+}
+
+static noinline void stack_check(unsigned long ip, unsigned long parent_ip,
+				 unsigned long sp, unsigned long top)
+{
+	preempt_disable_notrace();
+
+	/* An NMI must not wait for the lock, and RCU protects what unwinders read. */
+	if (this_cpu_inc_return(disable_stack_tracer) == 1 && !in_nmi() && rcu_is_watching())
+		stack_measure_if_deeper(ip, parent_ip, sp, top);
+
+	this_cpu_dec(disable_stack_tracer);
+	preempt_enable_notrace();
+}
+
+static void stack_trace_call(unsigned long ip, unsigned long parent_ip,
+			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	unsigned long top = (unsigned long)task_stack_page(current) + THREAD_SIZE;
+	unsigned long sp = stack_at_entry(fregs);
+	unsigned long depth = stack_depth(sp, top);
+
+	/* On any other stack than the task's own, depth is out of range. */
+	if (unlikely(depth > READ_ONCE(stack_max.size) && depth <= THREAD_SIZE))
+		stack_check(ip, parent_ip, sp, top);
+}
+
+static struct ftrace_ops stack_ops __read_mostly = {
+	.func	= stack_trace_call,
+};
+
+/* stack_max_size */
+
+static ssize_t stack_size_read(struct file *file, char __user *ubuf, size_t count,
+			       loff_t *ppos)
+{
+	char buf[24];
+	int len = scnprintf(buf, sizeof(buf), "%ld\n", READ_ONCE(stack_max.size));
+
+	return simple_read_from_buffer(ubuf, count, ppos, buf, len);
+}
+
+static ssize_t stack_size_write(struct file *file, const char __user *ubuf, size_t count,
+				loff_t *ppos)
+{
+	unsigned long size, flags;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, count, 10, &size);
+	if (ret)
+		return ret;
+
+	flags = stack_max_acquire();
+	WRITE_ONCE(stack_max.size, size);
+	stack_max_release(flags);
+	return count;
+}
+
+static const struct file_operations stack_size_fops = {
+	.open		= tracing_open_generic,
+	.read		= stack_size_read,
+	.write		= stack_size_write,
+	.llseek		= default_llseek,
+};
+
+/* stack_trace: a copy, made where reading begins, a line for each entry */
+
+static void *stack_seq_at(struct seq_file *m, loff_t pos)
+{
+	struct stack_max *max = m->private;
+
+	if (!pos)
+		return SEQ_START_TOKEN;
+	return pos <= max->nr ? &max->addr[pos - 1] : NULL;
+}
+
+static void *stack_seq_start(struct seq_file *m, loff_t *pos)
+{
+	unsigned long flags;
+
+	if (!*pos) {
+		flags = stack_max_acquire();
+		memcpy(m->private, &stack_max, sizeof(stack_max));
+		stack_max_release(flags);
+	}
+	return stack_seq_at(m, *pos);
+}
+
+static void *stack_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	return stack_seq_at(m, ++*pos);
+}
+
+static void stack_seq_stop(struct seq_file *m, void *v)
+{
+}
+
+static void stack_show_header(struct seq_file *m, const struct stack_max *max)
+{
+	seq_printf(m, STACK_HEADER, max->nr);
+	if (stack_tracer_enabled || max->size)
+		return;
+	seq_puts(m,
+		 "#\n#  Stack tracer disabled\n#\n"
+		 "# To enable the stack tracer, either add 'stacktrace' to the\n"
+		 "# kernel command line\n"
+		 "# or 'echo 1 > /proc/sys/kernel/stack_tracer_enabled'\n#\n");
+}
+
+static int stack_seq_show(struct seq_file *m, void *v)
+{
+	struct stack_max *max = m->private;
+	unsigned int i;
+
+	if (v == SEQ_START_TOKEN) {
+		stack_show_header(m, max);
+		return 0;
+	}
+	i = (unsigned long *)v - max->addr;
+	seq_printf(m, STACK_LINE, i, max->depth[i], stack_part(max, i), (void *)max->addr[i]);
+	return 0;
+}
+
+static const struct seq_operations stack_seq_ops = {
+	.start	= stack_seq_start,
+	.next	= stack_seq_next,
+	.stop	= stack_seq_stop,
+	.show	= stack_seq_show,
+};
+
+static int stack_trace_open(struct inode *inode, struct file *file)
+{
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (ret)
+		return ret;
+	return __seq_open_private(file, &stack_seq_ops, sizeof(stack_max)) ? 0 : -ENOMEM;
+}
+
+static const struct file_operations stack_trace_fops = {
+	.open		= stack_trace_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release_private,
+};
+
+/* stack_trace_filter */
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+static int stack_filter_open(struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(NULL, inode->i_private, FTRACE_ITER_FILTER, inode, file);
+}
+
+static const struct file_operations stack_filter_fops = {
+	.open		= stack_filter_open,
+	.read		= seq_read,
+	.write		= ftrace_filter_write,
+	.llseek		= tracing_lseek,
+	.release	= ftrace_regex_release,
+};
+
+static void __init stack_filter_init(void)
+{
+	trace_create_file("stack_trace_filter", TRACE_MODE_WRITE, NULL, &stack_ops,
+			  &stack_filter_fops);
+}
+#else
+static void __init stack_filter_init(void)
+{
+}
+#endif
+
+/* On and off */
+
+static int stack_tracer_switch(bool on)
+{
+	return on ? register_ftrace_function(&stack_ops) : unregister_ftrace_function(&stack_ops);
+}
+
+/**
+ * stack_trace_sysctl - read or write kernel.stack_tracer_enabled
+ * @table: its entry, with stack_tracer_enabled as its data
+ * @write: nonzero to write
+ * @buffer: what is written, or where to
+ * @lenp: its length
+ * @ppos: position in the file
+ *
+ * Context: sleeps. Takes stack_sysctl_mutex and ftrace_lock.
+ * Return: 0; as from proc_dointvec(), register_ftrace_function() or
+ * unregister_ftrace_function(), with nothing changed.
+ */
+int stack_trace_sysctl(const struct ctl_table *table, int write, void *buffer,
+		       size_t *lenp, loff_t *ppos)
+{
+	struct ctl_table copy = *table;
+	int enabled, ret;
+
+	guard(mutex)(&stack_sysctl_mutex);
+
+	enabled = stack_tracer_enabled;
+	copy.data = &enabled;
+	ret = proc_dointvec(&copy, write, buffer, lenp, ppos);
+	if (ret || !write)
+		return ret;
+
+	if (!enabled != !stack_tracer_enabled)
+		ret = stack_tracer_switch(enabled);
+	if (!ret)
+		stack_tracer_enabled = enabled;
+	return ret;
+}
+
+static char stack_boot_filter[COMMAND_LINE_SIZE] __initdata;
+
+/* "stacktrace", or "stacktrace_filter=" with what to write to stack_trace_filter. */
+static int __init stack_boot_setup(char *str)
+{
+	size_t prefix = str_has_prefix(str, "_filter=");
+
+	if (prefix)
+		strscpy(stack_boot_filter, str + prefix);
+	stack_tracer_enabled = 1;
+	return 1;
+}
+__setup("stacktrace", stack_boot_setup);
+
+static int __init stack_trace_init(void)
+{
+	if (tracing_init_dentry())
+		return 0;
+
+	trace_create_file("stack_max_size", TRACE_MODE_WRITE, NULL, NULL, &stack_size_fops);
+	trace_create_file("stack_trace", TRACE_MODE_READ, NULL, NULL, &stack_trace_fops);
+	stack_filter_init();
+
+	if (stack_boot_filter[0])
+		ftrace_set_early_filter(&stack_ops, stack_boot_filter, 1);
+	if (stack_tracer_enabled && stack_tracer_switch(true)) {
+		pr_warn("stack tracer: cannot be started\n");
+		stack_tracer_enabled = 0;
+	}
+	return 0;
+}
+device_initcall(stack_trace_init);
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/trace_stack_kunit.c"
+#endif
