@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls a function many times with an empty probe on it, prints how long that
+ * took, and refuses to stay loaded.
+ */
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+
+static char *kind = "none";
+module_param(kind, charp, 0);
+MODULE_PARM_DESC(kind, "none, fprobe, fprobe-entry, kprobe or kretprobe");
+
+static unsigned int calls = 100000;
+module_param(calls, uint, 0);
+MODULE_PARM_DESC(calls, "how often the function is called");
+
+static noinline void bench_probed(void)
+{
+	barrier();
+}
+
+#ifdef CONFIG_FPROBE
+static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct pt_regs *regs, void *data)
+{
+	return 0;
+}
+
+static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			struct pt_regs *regs, void *data)
+{
+}
+
+static struct fprobe fprobe = {
+	.entry_handler	= fprobe_entry,
+};
+#endif
+
+static int kprobe_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static struct kprobe kprobe = {
+	.symbol_name	= "bench_probed",
+	.pre_handler	= kprobe_handler,
+};
+
+static int kretprobe_handler_func(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static struct kretprobe kretprobe = {
+	.kp.symbol_name	= "bench_probed",
+	.handler	= kretprobe_handler_func,
+	.maxactive	= 16,
+};
+
+static int bench_register(void)
+{
+	if (!strcmp(kind, "kprobe"))
+		return register_kprobe(&kprobe);
+	if (!strcmp(kind, "kretprobe"))
+		return register_kretprobe(&kretprobe);
+#ifdef CONFIG_FPROBE
+	if (!strcmp(kind, "fprobe"))
+		fprobe.exit_handler = fprobe_exit;
+	if (!strncmp(kind, "fprobe", 6))
+		return register_fprobe(&fprobe, "bench_probed", NULL);
+#endif
+	return strcmp(kind, "none") ? -EINVAL : 0;
+}
+
+static void bench_unregister(void)
+{
+	if (!strcmp(kind, "kprobe"))
+		unregister_kprobe(&kprobe);
+	if (!strcmp(kind, "kretprobe"))
+		unregister_kretprobe(&kretprobe);
+#ifdef CONFIG_FPROBE
+	if (!strncmp(kind, "fprobe", 6))
+		unregister_fprobe(&fprobe);
+#endif
+}
+
+static unsigned long bench_missed(void)
+{
+#ifdef CONFIG_FPROBE
+	return kprobe.nmissed + kretprobe.nmissed + fprobe.nmissed;
+#else
+	return kprobe.nmissed + kretprobe.nmissed;
+#endif
+}
+
+static int __init bench_init(void)
+{
+	u64 start, ns;
+	int ret = bench_register();
+
+	if (ret) {
+		pr_info("bench_probes: no %s: %d\n", kind, ret);
+		return ret;
+	}
+	start = ktime_get_ns();
+	for (unsigned int i = 0; i < calls; i++)
+		bench_probed();
+	ns = ktime_get_ns() - start;
+	bench_unregister();
+	pr_info("Attempted %u calls to %ps in %lluns, %lu missed\n", calls, bench_probed, ns,
+		bench_missed());
+	/* Nothing is left to do. */
+	return -EAGAIN;
+}
+module_init(bench_init);
+
+MODULE_DESCRIPTION("Cost of an empty probe");
+MODULE_LICENSE("GPL");
