@@ -46,6 +46,7 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -74,6 +75,7 @@ static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 /* A meta word, and the header of data. */
 #define FGRAPH_META_WORDS	GENMASK(9, 0)
 #define FGRAPH_META_USERS	GENMASK(25, 10)
+#define FGRAPH_META_SHIFT	10
 #define FGRAPH_DATA_WORDS	GENMASK(9, 0)
 #define FGRAPH_DATA_USER	GENMASK(25, 10)
 
@@ -103,11 +105,13 @@ static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct 
 static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end,
 					   unsigned long meta)
 {
-	WRITE_ONCE(task->ret_stack[end - 1], meta);
+	unsigned long *top = &task->ret_stack[end - 1];
+
+	WRITE_ONCE(*top, meta);
 	barrier();
 	WRITE_ONCE(task->curr_ret_stack, end);
 	barrier();
-	WRITE_ONCE(task->ret_stack[end - 1], meta);
+	WRITE_ONCE(*top, meta);
 }
 
 static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
@@ -118,11 +122,11 @@ static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned in
 }
 
 /* Where the entry below @end starts, or -1 if there is none. */
-static int fgraph_entry_start(struct task_struct *task, int end)
+static __always_inline int fgraph_entry_start(struct task_struct *task, long end)
 {
-	int words;
+	long words;
 
-	if (end <= 0 || !task->ret_stack)
+	if (unlikely(end <= 0 || !task->ret_stack))
 		return -1;
 	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(task->ret_stack[end - 1]));
 	if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
@@ -130,95 +134,119 @@ static int fgraph_entry_start(struct task_struct *task, int end)
 	return end - words;
 }
 
-static __always_inline u64 fgraph_slept(struct task_struct *task)
+static __always_inline u64 fgraph_slept(const unsigned long *stack)
 {
-	return READ_ONCE(*(u64 *)&task->ret_stack[FGRAPH_STACK_SLEPT]);
+	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
+}
+
+/* The clock of trace_clock_local(), for those who have disabled preemption. */
+static __always_inline u64 fgraph_clock(void)
+{
+	return sched_clock_noinstr();
 }
 
 /* Calling the users */
 
-/* Returns which users want to see the function return. */
+/* Returns the user's bit for the meta word, or 0 if it does not care for the return. */
+static __always_inline unsigned long fgraph_ask(struct ftrace_ops *ops,
+						struct ftrace_graph_ent *trace)
+{
+	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
+
+	/* One that has gone may still be in the trampoline of a task. */
+	if (unlikely(!(READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)))
+		return 0;
+	return gops->entryfunc(trace, gops) ? BIT(FGRAPH_META_SHIFT + gops->idx) : 0;
+}
+
+static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
+					     struct ftrace_graph_ent *trace)
+{
+	unsigned long users = 0, wanted;
+	int end = task->curr_ret_stack;
+
+	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++) {
+		wanted = fgraph_ask(cs->ops[i], trace);
+		users |= wanted;
+		if (wanted) {
+			end = task->curr_ret_stack;
+		} else if (task->curr_ret_stack != end) {
+			/* What it reserved goes, and the meta word comes down. */
+			int words = end - fgraph_entry_start(task, task->curr_ret_stack);
+
+			fgraph_set_top(task, end, FIELD_PREP(FGRAPH_META_WORDS, words));
+		}
+	}
+	return users;
+}
+
+/*
+ * Returns the bits of the users that want to see the function return. If none
+ * does, the caller drops the entry with all that they reserved.
+ */
 static __always_inline unsigned long fgraph_call_entry(struct task_struct *task,
 						       struct ftrace_callset *cs,
 						       struct ftrace_graph_ent *trace)
 {
-	struct ftrace_ops **ops = cs->ops + cs->nr_funcs;
-	unsigned int end = task->curr_ret_stack;
-	unsigned long users = 0;
-
-	for (unsigned int i = 0; i < cs->nr_graph; i++) {
-		struct fgraph_ops *gops = container_of(ops[i], struct fgraph_ops, ops);
-
-		/* One that has gone may still be in the trampoline of a task. */
-		if (unlikely(!(READ_ONCE(gops->ops.flags) & FTRACE_OPS_FL_ENABLED)))
-			continue;
-		if (gops->entryfunc(trace, gops)) {
-			users |= BIT(gops->idx);
-			end = task->curr_ret_stack;
-		} else if (unlikely(task->curr_ret_stack != end)) {
-			/* The data that it reserved goes; the meta word below stands. */
-			fgraph_set_top(task, end,
-				       FIELD_PREP(FGRAPH_META_WORDS,
-						  end - fgraph_entry_start(task,
-									   task->curr_ret_stack)));
-		}
-	}
-	return users;
+	if (likely(cs->nr_graph == 1))
+		return fgraph_ask(cs->ops[cs->nr_funcs], trace);
+	return fgraph_ask_all(task, cs, trace);
 }
 
 /* Returns whether the function's return is to be hooked. */
 static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace_callset *cs,
 					 unsigned long ip, unsigned long *retp)
 {
-	unsigned int start = task->curr_ret_stack;
+	unsigned long start = task->curr_ret_stack, users;
+	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
-	struct ftrace_graph_ent trace;
-	unsigned long users;
 
 	if (unlikely(start + FGRAPH_ENTRY_WORDS > FGRAPH_STACK_LIMIT)) {
 		atomic_inc(&task->trace_overrun);
 		return false;
 	}
 
-	frame = fgraph_frame(task, start);
+	frame = (struct ftrace_ret_stack *)&stack[start];
 	/* An unwinder takes it for an entry from now on, but finds nothing. */
-	frame->retp = NULL;
+	WRITE_ONCE(frame->retp, NULL);
 	fgraph_set_top(task, start + FGRAPH_ENTRY_WORDS,
 		       FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
 	frame->func = ip;
 	frame->ret = *retp;
 	barrier();
-	frame->retp = retp;
+	WRITE_ONCE(frame->retp, retp);
 
-	trace.func = ip;
-	trace.depth = ++task->curr_ret_depth;
-	users = fgraph_call_entry(task, cs, &trace);
-	if (!users) {
+	users = fgraph_call_entry(task, cs, &(struct ftrace_graph_ent) {
+		.func	= ip,
+		.depth	= ++task->curr_ret_depth,
+	});
+	if (unlikely(!users)) {
 		task->curr_ret_depth--;
 		fgraph_drop_to(task, start);
 		return false;
 	}
 
-	task->ret_stack[task->curr_ret_stack - 1] |= FIELD_PREP(FGRAPH_META_USERS, users);
+	stack[task->curr_ret_stack - 1L] |= users;
 	/* Last, so that the users' own time is not the function's. */
-	frame->calltime = trace_clock_local() - fgraph_slept(task);
+	frame->calltime = fgraph_clock() - fgraph_slept(stack);
 	return true;
 }
 
 /**
  * ftrace_graph_func - call the graph users of a site
  * @ip: the site
- * @parent_ip: where its function returns to
+ * @retp: where the address stands that its function returns to
  * @cs: the site's callset, or the one that it had when the task came to the
  *	trampoline
- * @fregs: the registers at the site
+ *
+ * Each call of a function passes here and through ftrace_return_to_handler():
+ * neither has an array on its stack that could overflow.
  *
  * Context: any that can be traced, NMI included.
  */
-void ftrace_graph_func(unsigned long ip, unsigned long parent_ip, struct ftrace_callset *cs,
-		       struct ftrace_regs *fregs)
+__no_stack_protector
+void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
 {
-	unsigned long *retp = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 	struct task_struct *task = current;
 	int bit;
 
@@ -230,7 +258,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip, struct ftrace_
 	if (unlikely((long)retp >= 0))
 		return;
 
-	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	bit = ftrace_test_recursion_trylock(ip, *retp);
 	if (bit < 0)
 		return;
 	if (fgraph_enter(task, cs, ip, retp))
@@ -242,12 +270,18 @@ NOKPROBE_SYMBOL(ftrace_graph_func);
 
 static __always_inline void fgraph_call_return(struct task_struct *task,
 					       struct ftrace_ret_stack *frame,
-					       unsigned long users, struct ftrace_graph_ret *trace)
+					       unsigned long users, struct ftrace_regs *fregs)
 {
-	trace->func = frame->func;
-	trace->depth = task->curr_ret_depth;
-	trace->overrun = atomic_read(&task->trace_overrun);
-	trace->calltime = frame->calltime + fgraph_slept(task);
+	struct ftrace_graph_ret trace = {
+		.func		= frame->func,
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+		.retval		= ftrace_regs_get_return_value(fregs),
+#endif
+		.depth		= task->curr_ret_depth,
+		.overrun	= atomic_read(&task->trace_overrun),
+		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
+		.rettime	= fgraph_clock(),
+	};
 
 	while (users) {
 		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);
@@ -255,8 +289,16 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 		users &= users - 1;
 		/* It may have gone since the function was entered. */
 		if (likely(gops))
-			gops->retfunc(trace, gops);
+			gops->retfunc(&trace, gops);
 	}
+}
+
+/* There is no telling where to go. */
+static noinline unsigned long fgraph_lost(void)
+{
+	ftrace_graph_stop();
+	WARN_ON(1);
+	return (unsigned long)panic;
 }
 
 /**
@@ -268,38 +310,32 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
  * Context: any that can be traced, NMI included.
  * Return: where the function was to return to.
  */
+__no_stack_protector
 unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 {
 	struct task_struct *task = current;
-	struct ftrace_graph_ret trace;
+	unsigned long *stack = task->ret_stack;
+	unsigned long end = task->curr_ret_stack, meta, words, ret;
 	struct ftrace_ret_stack *frame;
-	unsigned long meta, ret;
-	int start, bit;
+	int bit;
 
-	trace.rettime = trace_clock_local();
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-	trace.retval = ftrace_regs_get_return_value(fregs);
-#endif
-
-	start = fgraph_entry_start(task, task->curr_ret_stack);
-	if (unlikely(start < 0)) {
-		/* There is no telling where to go. */
-		ftrace_graph_stop();
-		WARN_ON(1);
-		return (unsigned long)panic;
-	}
-	frame = fgraph_frame(task, start);
+	if (unlikely(!stack || end - FGRAPH_ENTRY_WORDS >= FGRAPH_STACK_WORDS))
+		return fgraph_lost();
+	meta = stack[end - 1];
+	words = FIELD_GET(FGRAPH_META_WORDS, meta);
+	if (unlikely(words - FGRAPH_ENTRY_WORDS > end - FGRAPH_ENTRY_WORDS))
+		return fgraph_lost();
+	frame = (struct ftrace_ret_stack *)&stack[end - words];
 	ret = frame->ret;
-	meta = task->ret_stack[task->curr_ret_stack - 1];
 
 	bit = ftrace_test_recursion_trylock(frame->func, ret);
 	if (likely(bit >= 0)) {
-		fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), &trace);
+		fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
 		ftrace_test_recursion_unlock(bit);
 	}
 
 	task->curr_ret_depth--;
-	fgraph_drop_to(task, start);
+	fgraph_drop_to(task, end - words);
 	return ret;
 }
 

@@ -109,9 +109,9 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 
 	trace_clear_recursion(bit);
 
-	/* These bring their own protection, and read where the caller is from @fregs. */
+	/* These bring their own protection. */
 	if (cs && cs->nr_graph)
-		ftrace_graph_func(ip, parent_ip, cs, fregs);
+		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
 }
 
 NOKPROBE_SYMBOL(ftrace_list_func);

@@ -101,7 +101,7 @@ static struct graph_list graph_not = {
 	.none	= "#### no functions disabled ####\n",
 };
 
-/* Whether there is, or ever was, a graph filter. */
+/* Whether there is, or ever was, a graph filter or the like; see trace.h. */
 bool ftrace_graph_filtered __read_mostly;
 
 static void graph_set_cleanup(struct ftrace_site_set *set)

@@ -280,14 +280,13 @@ static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
 /* fgraph.c */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
-		       struct ftrace_callset *cs, struct ftrace_regs *fregs);
+void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
 bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops);
 void *fgraph_ops_callback(const struct ftrace_ops *ops);
 void fgraph_update_pid_func(void);
 #else
-static inline void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
-				     struct ftrace_callset *cs, struct ftrace_regs *fregs)
+static inline void ftrace_graph_func(unsigned long ip, unsigned long *retp,
+				     struct ftrace_callset *cs)
 {
 }
 

@@ -112,14 +112,12 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 	if (unlikely(!event))
 		return false;
 
-	entry = ring_buffer_event_data(event);
+	entry = tracer_event_data(event);
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
 	tracing_generic_entry_update(&entry->ent, TRACE_FN, func_trace_ctx());
 
-	/* The name of the task that is written of will be asked for. */
-	__this_cpu_write(trace_taskinfo_save, true);
-	ring_buffer_unlock_commit(buffer);
+	tracer_event_commit(buffer);
 	return true;
 }
 

@@ -97,6 +97,7 @@ static int graph_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 	switch (bit) {
 	case TRACE_GRAPH_PRINT_IRQS:
 		WRITE_ONCE(graph_skip_irqs, !set);
+		ftrace_graph_look_closer(!set);
 		break;
 	case TRACE_GRAPH_SLEEP_TIME:
 		ftrace_graph_sleep_time_control(set);
@@ -140,10 +141,10 @@ static __always_inline int graph_record_entry(struct trace_array *tr,
 	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
 	if (!event)
 		return 0;
-	entry = ring_buffer_event_data(event);
+	entry = tracer_event_data(event);
 	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_ENT, trace_ctx);
 	entry->graph_ent = *trace;
-	trace_buffer_unlock_commit_nostack(buffer, event);
+	tracer_event_commit(buffer);
 	return 1;
 }
 
@@ -158,10 +159,10 @@ static __always_inline void graph_record_return(struct trace_array *tr,
 	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
 	if (!event)
 		return;
-	entry = ring_buffer_event_data(event);
+	entry = tracer_event_data(event);
 	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_RET, trace_ctx);
 	entry->ret = *trace;
-	trace_buffer_unlock_commit_nostack(buffer, event);
+	tracer_event_commit(buffer);
 }
 
 /* A dump of the buffer, for one, wants nothing written on any CPU meanwhile. */
@@ -191,6 +192,8 @@ static noinline int graph_trace_entry_filtered(const struct ftrace_graph_ent *tr
 {
 	int ret = 0;
 
+	if (ftrace_graph_is_too_deep(trace->depth))
+		return 0;
 	switch (ftrace_graph_filter_entry(gops, trace)) {
 	case FTRACE_GRAPH_SKIP:
 		return 0;
@@ -218,12 +221,8 @@ static noinline int graph_trace_entry_filtered(const struct ftrace_graph_ent *tr
  */
 int trace_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 {
-	if (ftrace_graph_is_too_deep(trace->depth))
-		return 0;
 	if (ftrace_graph_is_filtered())
 		return graph_trace_entry_filtered(trace, gops);
-	if (graph_skips_irq())
-		return 0;
 	return graph_trace_entry(gops->private, trace);
 }
 
@@ -1119,6 +1118,7 @@ static ssize_t graph_depth_write(struct file *file, const char __user *ubuf, siz
 	if (ret)
 		return ret;
 	WRITE_ONCE(fgraph_max_depth, depth);
+	ftrace_graph_look_closer(depth);
 	*ppos += cnt;
 	return cnt;
 }
@@ -1141,7 +1141,10 @@ fs_initcall(graph_init_tracefs);
 
 static int __init graph_depth_setup(char *str)
 {
-	return !kstrtouint(str, 0, &fgraph_max_depth);
+	int ret = kstrtouint(str, 0, &fgraph_max_depth);
+
+	ftrace_graph_look_closer(fgraph_max_depth);
+	return !ret;
 }
 __setup("ftrace_graph_max_depth=", graph_depth_setup);
 

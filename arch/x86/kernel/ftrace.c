@@ -54,8 +54,9 @@
  *	ret
  *
  * Where the callset has graph users, ftrace_graph_func() is called behind the
- * callbacks, with the callset in place of an ops. Where it has a direct ops, a
- * JMP to that ops' function stands in place of the last RET.
+ * callbacks, with the site, the place of the return address and the callset.
+ * Where it has a direct ops, a JMP to that ops' function stands in place of the
+ * last RET.
  *
  * With CONFIG_FRAME_POINTER two frame records, of the parent and of the
  * function, stand between the pt_regs and the return address.
@@ -486,6 +487,19 @@ static void emit_frame_records(struct emit *e)
 	emit_lea(e, RBP, func);
 }
 
+/* What functions get in their struct ftrace_regs beside the arguments. */
+static void emit_frame_regs(struct emit *e, bool full)
+{
+	emit_store(e, RBP, REG_OFFSET(bp));
+	if (IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_frame_records(e);
+	emit_load(e, RDI, EMIT_FRAME);
+	emit_store(e, RDI, REG_OFFSET(ip));
+	emit_lea(e, RCX, EMIT_FRAME + 8);
+	emit_store(e, RCX, REG_OFFSET(sp));
+	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
+}
+
 static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 {
 	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
@@ -505,45 +519,49 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 			emit_store(e, RAX, REG_OFFSET(ax));
 	}
 	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
-	emit_store(e, RBP, REG_OFFSET(bp));
-	if (IS_ENABLED(CONFIG_FRAME_POINTER))
-		emit_frame_records(e);
-	emit_load(e, RDI, EMIT_FRAME);
-	emit_store(e, RDI, REG_OFFSET(ip));
-	emit_lea(e, RCX, EMIT_FRAME + 8);
-	emit_store(e, RCX, REG_OFFSET(sp));
-	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
+	/* Graph users see no registers. */
+	if (cs->nr_funcs || IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_frame_regs(e, full);
 }
 
 /* Calls @func with @arg as third argument; returns where the CALL is. */
-static unsigned int emit_call(struct emit *e, bool first, const void *arg, void *func)
+static unsigned int emit_call(struct emit *e, const void *arg, void *func)
 {
 	unsigned int offset;
 
-	if (!first)
-		emit_load(e, RDI, EMIT_FRAME);
-	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
-	emit_load(e, RSI, EMIT_FRAME + 8);
 	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
 	memcpy(e->p, &arg, sizeof(arg));
 	e->p += sizeof(arg);
-	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
 	emit_call_depth(e, func);
 	offset = e->p - e->buf;
 	emit_branch(e, CALL_INSN_OPCODE, func);
 	return offset;
 }
 
-static void emit_calls(struct emit *e, const struct ftrace_callset *cs)
+static void emit_site(struct emit *e)
 {
-	for (unsigned int i = 0; i < cs->nr_funcs; i++) {
-		void *func = ftrace_ops_get_func(cs->ops[i]);
+	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
+}
 
-		e->tramp->call[i].func = func;
-		e->tramp->call[i].offset = emit_call(e, !i, cs->ops[i], func);
-	}
-	if (cs->nr_graph)
-		emit_call(e, !cs->nr_funcs, cs, ftrace_graph_func);
+static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
+{
+	void *func = ftrace_ops_get_func(cs->ops[i]);
+
+	if (i)
+		emit_load(e, RDI, EMIT_FRAME);
+	emit_site(e);
+	emit_load(e, RSI, EMIT_FRAME + 8);
+	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
+	e->tramp->call[i].func = func;
+	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func);
+}
+
+static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
+{
+	emit_load(e, RDI, EMIT_FRAME);
+	emit_site(e);
+	emit_lea(e, RSI, EMIT_FRAME + 8);
+	emit_call(e, cs, ftrace_graph_func);
 }
 
 static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
@@ -584,7 +602,10 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 	tramp->nr_orc = 0;
 
 	emit_prologue(&e, cs);
-	emit_calls(&e, cs);
+	for (unsigned int i = 0; i < cs->nr_funcs; i++)
+		emit_func_call(&e, cs, i);
+	if (cs->nr_graph)
+		emit_graph_call(&e, cs);
 	emit_epilogue(&e, cs);
 	return e.p - e.buf;
 }
