@@ -20,7 +20,9 @@
  *     is published, and the old one until it is withdrawn.
  *  3. A CPU that traps on a byte which is no longer INT3 executes again what
  *     now stands there. So a breakpoint that arrives late, after step 4, is
- *     harmless, whoever planted it.
+ *     harmless, whoever planted it. If the byte is INT3 again, that is for the
+ *     batch to answer that planted it: text_patch_seq tells whether one came
+ *     while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: the
  *     handler runs with interrupts off, and the last sync interrupts every
  *     CPU after the batch was withdrawn.
@@ -73,6 +75,9 @@ struct text_patch_batch {
 
 /* Either NULL or a batch whose INT3s may be in the text. */
 static struct text_patch_batch *text_patch_live;
+
+/* Counts the batches that were published. */
+static unsigned int text_patch_seq;
 
 enum text_patch_step {
 	TEXT_PATCH_STEP_INT3,
@@ -272,7 +277,9 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 {
 	/* Who sees the batch sees what is in it. */
 	smp_store_release(&text_patch_live, batch);
-	/* Pairs with text_patch_int3(): who sees an INT3 sees its batch. */
+	/* Pairs with text_patch_int3(): who sees the new number sees the batch. */
+	smp_store_release(&text_patch_seq, text_patch_seq + 1);
+	/* Pairs with text_patch_int3(): who sees an INT3 sees both. */
 	smp_wmb();
 
 	text_patch_write_all(batch->vec, batch->nr, TEXT_PATCH_STEP_INT3);
@@ -369,21 +376,29 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 	const struct text_patch_batch *batch;
 	const struct text_patch *patch;
 	unsigned long addr;
+	unsigned int seq;
+	u8 byte;
 
 	if (user_mode(regs))
 		return false;
 
 	addr = regs->ip - INT3_INSN_SIZE;
 
-	/* Pairs with the barriers of text_patch_batch_apply(). */
-	batch = smp_load_acquire(&text_patch_live);
-	patch = batch ? text_patch_find(batch, addr) : NULL;
-	if (patch) {
-		text_patch_emulate(patch, regs);
-		return true;
-	}
+	do {
+		/* These pair with the barriers of text_patch_batch_apply(). */
+		seq = smp_load_acquire(&text_patch_seq);
+		batch = smp_load_acquire(&text_patch_live);
+		patch = batch ? text_patch_find(batch, addr) : NULL;
+		if (patch) {
+			text_patch_emulate(patch, regs);
+			return true;
+		}
+		byte = READ_ONCE(*(u8 *)addr);
+		/* Likewise: an INT3 of a batch that came meanwhile has its number. */
+		smp_rmb();
+	} while (byte == INT3_INSN_OPCODE && READ_ONCE(text_patch_seq) != seq);
 
-	if (READ_ONCE(*(u8 *)addr) == INT3_INSN_OPCODE)
+	if (byte == INT3_INSN_OPCODE)
 		return false;
 
 	/* Late: IRET serializes, so the next fetch gets what is there now. */
