@@ -385,8 +385,9 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 	addr = regs->ip - INT3_INSN_SIZE;
 
 	do {
-		/* These pair with the barriers of text_patch_batch_apply(). */
+		/* Pairs with text_patch_batch_apply(): its batch is seen below. */
 		seq = smp_load_acquire(&text_patch_seq);
+		/* Pairs with text_patch_batch_apply(): what is in it is seen. */
 		batch = smp_load_acquire(&text_patch_live);
 		patch = batch ? text_patch_find(batch, addr) : NULL;
 		if (patch) {
