@@ -1084,8 +1084,9 @@ static int filter_file_command(struct filter_file *f, char *func, char *command)
 	return ftrace_command_run(f->tr, func, command, !f->exclude);
 }
 
-static int filter_file_word(struct filter_file *f, char *word)
+static int filter_file_word(void *data, char *word, bool cut)
 {
+	struct filter_file *f = data;
 	char *copy __free(kfree) = kstrdup(word, GFP_KERNEL);
 	char *func = word, *rest = strchr(word, ':');
 	unsigned int pos = rest ? rest + 1 - word : 0;
@@ -1093,6 +1094,10 @@ static int filter_file_word(struct filter_file *f, char *word)
 
 	if (!copy)
 		return -ENOMEM;
+	if (cut) {
+		filter_file_log(f, copy, FILTER_ERR_TOO_LONG, 0);
+		return -EINVAL;
+	}
 	if (rest)
 		*rest++ = '\0';
 
@@ -1117,34 +1122,56 @@ static struct filter_file *filter_file_of(struct file *file)
 	return file->private_data;
 }
 
-/* Sets *@took once a whole word was accepted. */
-static ssize_t filter_file_parse(struct filter_file *f, const char __user *ubuf, size_t cnt,
-				 loff_t *ppos, bool *took)
+/**
+ * ftrace_parse_words - hand the words of a write to a function, one by one
+ * @parser: holds a word that a write left unfinished; empty after an error
+ * @ubuf: what is written
+ * @cnt: how much
+ * @ppos: file position
+ * @take: gets @data and each whole word, which it may change; or, with @cut set,
+ *	  one that is too long, as far as there was room for it
+ * @data: handed to @take
+ * @took: set once a whole word was accepted
+ *
+ * Context: process context, sleeps.
+ * Return: @cnt; or the first negative answer of @take; -EINVAL if a word is too long;
+ * -EFAULT, -EINTR.
+ */
+ssize_t ftrace_parse_words(struct trace_parser *parser, const char __user *ubuf, size_t cnt,
+			   loff_t *ppos, ftrace_word_func_t take, void *data, bool *took)
 {
-	ssize_t done = 0, ret;
+	ssize_t ret = 0;
 
-	while (done < cnt) {
-		ret = trace_get_user(&f->parser, ubuf + done, cnt - done, ppos);
+	for (size_t done = 0; done < cnt; done += ret) {
+		int err;
+
+		ret = trace_get_user(parser, ubuf + done, cnt - done, ppos);
 		if (ret < 0) {
 			/* The word is cut where the buffer ends. */
-			f->parser.buffer[f->parser.idx] = '\0';
+			parser->buffer[parser->idx] = '\0';
 			if (ret == -EINVAL)
-				filter_file_log(f, f->parser.buffer, FILTER_ERR_TOO_LONG, 0);
-			return ret;
+				take(data, parser->buffer, true);
+			goto fail;
 		}
-		done += ret;
-		if (!trace_parser_loaded(&f->parser) || trace_parser_cont(&f->parser))
+		if (!trace_parser_loaded(parser) || trace_parser_cont(parser))
 			continue;
-		ret = filter_file_word(f, f->parser.buffer);
-		trace_parser_clear(&f->parser);
-		if (ret < 0)
-			return ret;
-		*took = true;
-		if (fatal_signal_pending(current))
-			return -EINTR;
+		err = take(data, parser->buffer, false);
+		trace_parser_clear(parser);
+		*took |= err >= 0;
+		if (err >= 0 && fatal_signal_pending(current))
+			err = -EINTR;
+		if (err < 0) {
+			ret = err;
+			goto fail;
+		}
 		cond_resched();
 	}
-	return done;
+	return cnt;
+
+fail:
+	parser->fail = false;
+	trace_parser_clear(parser);
+	return ret;
 }
 
 /* Drops the patterns that were added behind @last. */
@@ -1171,7 +1198,7 @@ static ssize_t filter_file_write(struct file *file, const char __user *ubuf, siz
 	if ((f->edit.add && !add) || (f->edit.del && !del))
 		return -ENOMEM;
 
-	ret = filter_file_parse(f, ubuf, cnt, ppos, &took);
+	ret = ftrace_parse_words(&f->parser, ubuf, cnt, ppos, filter_file_word, f, &took);
 	if (ret >= 0) {
 		f->wrote |= took;
 		return ret;
@@ -1180,8 +1207,6 @@ static ssize_t filter_file_write(struct file *file, const char __user *ubuf, siz
 	swap(f->edit.add, add);
 	swap(f->edit.del, del);
 	later_cut(&f->edit.later, last);
-	f->parser.fail = false;
-	trace_parser_clear(&f->parser);
 	f->failed = true;
 	return ret;
 }
@@ -1376,7 +1401,7 @@ static void filter_file_commit(struct filter_file *f)
 
 	/* The last word may come without a newline. */
 	if (trace_parser_loaded(&f->parser)) {
-		if (filter_file_word(f, f->parser.buffer))
+		if (filter_file_word(f, f->parser.buffer, false))
 			f->failed = true;
 		else
 			f->wrote = true;

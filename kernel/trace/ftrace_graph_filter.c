@@ -474,14 +474,17 @@ static void graph_file_log(struct graph_file *f, enum graph_error error, unsigne
 			error, pos);
 }
 
-/* Takes the word that the parser holds. */
-static int graph_file_word(struct graph_file *f, struct graph_edit *edit)
+static int graph_file_word(void *data, char *word, bool cut)
 {
-	const char *word = f->parser.buffer;
+	struct graph_file *f = data;
 	int ret;
 
+	if (cut) {
+		graph_file_log(f, GRAPH_ERR_TOO_LONG, 0);
+		return -EINVAL;
+	}
 	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_disabled ? -ENODEV : graph_edit_word(edit, f->list, word);
+		ret = ftrace_disabled ? -ENODEV : graph_edit_word(&f->edit, f->list, word);
 
 	if (ret == -EINVAL) {
 		graph_file_log(f, GRAPH_ERR_NO_FUNCTION, *word == '!');
@@ -491,36 +494,6 @@ static int graph_file_word(struct graph_file *f, struct graph_edit *edit)
 		ret = -EINVAL;
 	}
 	return ret;
-}
-
-/* Sets *@took once a whole word was accepted. */
-static ssize_t graph_file_parse(struct graph_file *f, struct graph_edit *edit,
-				const char __user *ubuf, size_t cnt, loff_t *ppos, bool *took)
-{
-	ssize_t read;
-	int ret;
-
-	for (size_t done = 0; done < cnt; done += read) {
-		read = trace_get_user(&f->parser, ubuf + done, cnt - done, ppos);
-		if (read < 0) {
-			/* The word is cut where the buffer ends. */
-			f->parser.buffer[f->parser.idx] = '\0';
-			if (read == -EINVAL)
-				graph_file_log(f, GRAPH_ERR_TOO_LONG, 0);
-			return read;
-		}
-		if (!trace_parser_loaded(&f->parser) || trace_parser_cont(&f->parser))
-			continue;
-		ret = graph_file_word(f, edit);
-		trace_parser_clear(&f->parser);
-		if (ret)
-			return ret;
-		*took = true;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return cnt;
 }
 
 static struct graph_file *graph_file_of(struct file *file)
@@ -534,7 +507,7 @@ static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size
 				loff_t *ppos)
 {
 	struct graph_file *f = graph_file_of(file);
-	struct graph_edit edit = {
+	struct graph_edit before = {
 		.add	= ftrace_site_set_dup(f->edit.add),
 		.del	= ftrace_site_set_dup(f->edit.del),
 		.clear	= f->edit.clear,
@@ -542,17 +515,18 @@ static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size
 	bool took = false;
 	ssize_t ret = -ENOMEM;
 
-	if ((edit.add || !f->edit.add) && (edit.del || !f->edit.del))
-		ret = graph_file_parse(f, &edit, ubuf, cnt, ppos, &took);
-	if (ret >= 0) {
-		f->wrote |= took;
-		swap(f->edit, edit);
-	} else {
-		f->failed = true;
-		f->parser.fail = false;
+	if ((!before.add && f->edit.add) || (!before.del && f->edit.del)) {
 		trace_parser_clear(&f->parser);
+		goto out;
 	}
-	graph_edit_destroy(&edit);
+	ret = ftrace_parse_words(&f->parser, ubuf, cnt, ppos, graph_file_word, f, &took);
+	if (ret < 0)
+		swap(f->edit, before);
+	else
+		f->wrote |= took;
+out:
+	f->failed |= ret < 0;
+	graph_edit_destroy(&before);
 	return ret;
 }
 
@@ -654,7 +628,7 @@ static void graph_file_commit(struct graph_file *f)
 
 	/* The last word may come without a newline. */
 	if (trace_parser_loaded(&f->parser)) {
-		if (graph_file_word(f, &f->edit))
+		if (graph_file_word(f, f->parser.buffer, false))
 			f->failed = true;
 		else
 			f->wrote = true;

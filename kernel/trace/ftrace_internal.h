@@ -29,6 +29,7 @@ struct orc_entry;
 struct ftrace_profile;
 struct seq_file;
 struct trace_array;
+struct trace_parser;
 
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
@@ -344,6 +345,11 @@ bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
 void ftrace_site_set_free(struct ftrace_site_set *set);
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
 void ftrace_filter_init(struct ftrace_filter *filter);
+
+typedef int (*ftrace_word_func_t)(void *data, char *word, bool cut);
+
+ssize_t ftrace_parse_words(struct trace_parser *parser, const char __user *ubuf, size_t cnt,
+			   loff_t *ppos, ftrace_word_func_t take, void *data, bool *took);
 int ftrace_filter_module_coming(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);
 void ftrace_filter_forget_module(struct module *mod);
