@@ -56,30 +56,15 @@
 
 #include <trace/events/sched.h>
 
+#include "fgraph_stack.h"
 #include "ftrace_internal.h"
 #include "trace.h"
 
-#define FGRAPH_MAX_USERS	16
-
-#define FGRAPH_STACK_WORDS	(PAGE_SIZE / sizeof(long))
-#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS)
-#define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
-#define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
-
-#define FGRAPH_FRAME_WORDS	(sizeof(struct ftrace_ret_stack) / sizeof(long))
-#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + 1)
 #define FGRAPH_MAX_DATA_WORDS	32
 
-static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
-
-/* A meta word, and the header of data. */
-#define FGRAPH_META_WORDS	GENMASK(9, 0)
-#define FGRAPH_META_USERS	GENMASK(25, 10)
-#define FGRAPH_META_SHIFT	10
+/* The header of data. */
 #define FGRAPH_DATA_WORDS	GENMASK(9, 0)
 #define FGRAPH_DATA_USER	GENMASK(25, 10)
-
-static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
@@ -88,8 +73,7 @@ static unsigned int fgraph_nr_users;
 /* The index that was given out last. */
 static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
 
-/* Whether the time that a task sleeps counts for its functions. */
-static bool fgraph_sleep_time = true;
+bool fgraph_sleep_time = true;
 static bool fgraph_watches_sleep;
 
 static DEFINE_PER_CPU(unsigned long *, fgraph_idle_stack);
@@ -100,25 +84,6 @@ static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct 
 							     unsigned int start)
 {
 	return (struct ftrace_ret_stack *)&task->ret_stack[start];
-}
-
-static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end,
-					   unsigned long meta)
-{
-	unsigned long *top = &task->ret_stack[end - 1];
-
-	WRITE_ONCE(*top, meta);
-	barrier();
-	WRITE_ONCE(task->curr_ret_stack, end);
-	barrier();
-	WRITE_ONCE(*top, meta);
-}
-
-static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
-{
-	/* What was there has been read. */
-	barrier();
-	WRITE_ONCE(task->curr_ret_stack, end);
 }
 
 /* Where the entry below @end starts, or -1 if there is none. */
@@ -156,7 +121,7 @@ static __always_inline unsigned long fgraph_ask(struct ftrace_ops *ops,
 	/* One that has gone may still be in the trampoline of a task. */
 	if (unlikely(!(READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)))
 		return 0;
-	return gops->entryfunc(trace, gops) ? BIT(FGRAPH_META_SHIFT + gops->idx) : 0;
+	return gops->entryfunc(trace, gops) ? BIT(__bf_shf(FGRAPH_META_USERS) + gops->idx) : 0;
 }
 
 static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
@@ -174,7 +139,8 @@ static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ft
 			/* What it reserved goes, and the meta word comes down. */
 			int words = end - fgraph_entry_start(task, task->curr_ret_stack);
 
-			fgraph_set_top(task, end, FIELD_PREP(FGRAPH_META_WORDS, words));
+			fgraph_set_top(task, end, &task->ret_stack[end - 1],
+				       FIELD_PREP(FGRAPH_META_WORDS, words));
 		}
 	}
 	return users;
@@ -201,20 +167,8 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
 
-	if (unlikely(start + FGRAPH_ENTRY_WORDS > FGRAPH_STACK_LIMIT)) {
-		atomic_inc(&task->trace_overrun);
+	if (unlikely(!fgraph_push(task, ip, retp, &frame)))
 		return false;
-	}
-
-	frame = (struct ftrace_ret_stack *)&stack[start];
-	/* An unwinder takes it for an entry from now on, but finds nothing. */
-	WRITE_ONCE(frame->retp, NULL);
-	fgraph_set_top(task, start + FGRAPH_ENTRY_WORDS,
-		       FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
-	frame->func = ip;
-	frame->ret = *retp;
-	barrier();
-	WRITE_ONCE(frame->retp, retp);
 
 	users = fgraph_call_entry(task, cs, &(struct ftrace_graph_ent) {
 		.func	= ip,
@@ -250,12 +204,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_call
 	struct task_struct *task = current;
 	int bit;
 
-	if (unlikely(ftrace_graph_is_dead() || !task->ret_stack))
-		return;
-	if (unlikely(atomic_read(&task->tracing_graph_pause)))
-		return;
-	/* Functions of the way out of suspend run where no stack is mapped. */
-	if (unlikely((long)retp >= 0))
+	if (unlikely(!fgraph_can_hook(task, retp)))
 		return;
 
 	bit = ftrace_test_recursion_trylock(ip, *retp);
@@ -293,8 +242,12 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 	}
 }
 
-/* There is no telling where to go. */
-static noinline unsigned long fgraph_lost(void)
+/**
+ * fgraph_lost - a hooked function returns, and there is no telling where to
+ *
+ * Return: what ends it all: the address of panic().
+ */
+noinline unsigned long fgraph_lost(void)
 {
 	ftrace_graph_stop();
 	WARN_ON(1);
@@ -366,7 +319,8 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 
 	/* The meta word moves up; a header takes its place. */
 	meta = task->ret_stack[end - 1];
-	fgraph_set_top(task, new_end, meta + FIELD_PREP(FGRAPH_META_WORDS, words + 1));
+	fgraph_set_top(task, new_end, &task->ret_stack[new_end - 1],
+		       meta + FIELD_PREP(FGRAPH_META_WORDS, words + 1));
 	task->ret_stack[end - 1] = FIELD_PREP(FGRAPH_DATA_WORDS, words) |
 				   FIELD_PREP(FGRAPH_DATA_USER, idx);
 	return &task->ret_stack[end];
@@ -419,6 +373,14 @@ unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 
 /* For unwinders */
 
+static bool fgraph_is_handler(unsigned long addr)
+{
+	unsigned long handler =
+		(unsigned long)dereference_kernel_function_descriptor(return_to_handler);
+
+	return addr == handler || ftrace_profile_is_handler(addr);
+}
+
 /**
  * ftrace_graph_get_ret_stack - an entry of a task's return stack
  * @task: current, or a task that does not run
@@ -450,19 +412,17 @@ struct ftrace_ret_stack *ftrace_graph_get_ret_stack(struct task_struct *task, in
 unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned long ret,
 				    unsigned long *retp)
 {
-	unsigned long handler =
-		(unsigned long)dereference_kernel_function_descriptor(return_to_handler);
 	struct ftrace_ret_stack *frame;
 	int at;
 
-	if (ret != handler || !idx)
+	if (!fgraph_is_handler(ret) || !idx)
 		return ret;
 
 	at = *idx ?: task->curr_ret_stack;
 	while ((at = fgraph_entry_start(task, at)) >= 0) {
 		frame = fgraph_frame(task, at);
 		/* A function that ends in a jump to another has one place for both. */
-		if (frame->retp != retp || frame->ret == handler)
+		if (frame->retp != retp || fgraph_is_handler(frame->ret))
 			continue;
 		*idx = at;
 		return frame->ret;
@@ -677,6 +637,7 @@ void ftrace_graph_sleep_time_control(bool enable)
 
 	fgraph_sleep_time = enable;
 	fgraph_update_sleep();
+	ftrace_profile_choose_path();
 }
 
 /* Users */

@@ -1086,8 +1086,8 @@ static int filter_file_command(struct filter_file *f, char *func, char *command)
 
 static int filter_file_word(void *data, char *word, bool cut)
 {
-	struct filter_file *f = data;
 	char *copy __free(kfree) = kstrdup(word, GFP_KERNEL);
+	struct filter_file *f = data;
 	char *func = word, *rest = strchr(word, ':');
 	unsigned int pos = rest ? rest + 1 - word : 0;
 	int ret;

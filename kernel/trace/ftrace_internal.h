@@ -401,6 +401,42 @@ static inline void ftrace_profile_init_tracefs(struct dentry *parent)
 }
 #endif
 
+/* With a handler that the architecture has for the profiler. */
+#if defined(CONFIG_FUNCTION_PROFILER) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
+	defined(profile_return_to_handler)
+#define FTRACE_PROFILE_PATH
+
+u64 arch_ftrace_cycle(void);
+void ftrace_profile_choose_path(void);
+bool ftrace_profile_is_alone(const struct ftrace_callset *cs);
+void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
+unsigned long ftrace_profile_return(void);
+
+static inline bool ftrace_profile_is_handler(unsigned long addr)
+{
+	return addr == (unsigned long)profile_return_to_handler;
+}
+#else
+static inline void ftrace_profile_choose_path(void)
+{
+}
+
+static inline bool ftrace_profile_is_handler(unsigned long addr)
+{
+	return false;
+}
+#endif
+
+/* What the callset's trampoline calls on behalf of its graph users. */
+static inline void *ftrace_callset_graph_func(const struct ftrace_callset *cs)
+{
+#ifdef FTRACE_PROFILE_PATH
+	if (ftrace_profile_is_alone(cs))
+		return ftrace_profile_func;
+#endif
+	return ftrace_graph_func;
+}
+
 /* arch */
 
 /**

@@ -12,7 +12,7 @@
  * or behind it:
  *
  *	text	|. . A . .|. . . . .|B . . C .|	A, B, C: sites, records 0, 1, 2
- *	first	 0         1         1         3
+ *	first	 0         1         1
  *
  * Functions are longer than a bucket on average, so the record is mostly the
  * first that is looked at. For the core kernel buckets take about as much memory
@@ -32,6 +32,10 @@
  * tables and so the life of a profile; the callbacks run without, on tables that
  * ftrace_retire() keeps for them.
  *
+ * Where the architecture has profile_return_to_handler(), the profiler hooks the
+ * core kernel's functions by itself if it is their only graph user: that takes
+ * less than half of the instructions, and no clock but the CPU's cycles.
+ *
  * Contexts: the callbacks run wherever a function is called, NMIs included. All
  * the rest sleeps.
  */
@@ -44,6 +48,7 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/kstrtox.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -57,9 +62,11 @@
 #include <linux/smp.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 #include <linux/topology.h>
 #include <linux/trace_seq.h>
 
+#include "fgraph_stack.h"
 #include "ftrace_internal.h"
 #include "trace.h"
 #include "trace_stat.h"
@@ -80,18 +87,21 @@ struct profile_count {
 
 /**
  * struct ftrace_profile - the counters of a table's sites
+ * @base: the address that the records' offsets count from
+ * @size: from there to the end of the last record, in bytes
+ * @recs: the table's records
+ * @first: for each bucket the first record that is not before it
  * @table: the table
- * @start: of its text
- * @size: of its text, in bytes
- * @first: for each bucket the first record that is not before it, and behind the
- *	   last one the number of records
+ * @cycle: how long one of get_cycles() is, in 2^-32 ns
  * @count: for each possible CPU, the counters by record
  */
 struct ftrace_profile {
-	const struct ftrace_table	*table;
-	unsigned long			start;
+	unsigned long			base;
 	unsigned long			size;
+	const struct dyn_ftrace		*recs;
 	u32				*first;
+	const struct ftrace_table	*table;
+	u64				cycle;
 	struct profile_count		*count[];
 };
 
@@ -127,22 +137,43 @@ static bool profile_enabled;
 /* The core kernel's, whose table is never freed: most calls need no search. */
 static struct ftrace_profile *profile_core __read_mostly;
 
+#ifdef FTRACE_PROFILE_PATH
+/* The same while ftrace_profile_func() may count, or NULL. */
+static struct ftrace_profile *profile_quick __read_mostly;
+#endif
+
 static DEFINE_PER_CPU(struct profile_stat, profile_stats);
 
 /* Counting */
 
+static __always_inline bool profile_covers(const struct ftrace_profile *profile, unsigned long ip)
+{
+	return ip - profile->base < profile->size;
+}
+
+/*
+ * The index of the site that is @offset behind the base. The profile covers it, so
+ * there is a record to stop at. Returns false if there is no such site.
+ */
+static __always_inline bool profile_index(const struct ftrace_profile *profile, u32 offset,
+					  unsigned long *index)
+{
+	unsigned long i = profile->first[offset / PROFILE_BUCKET];
+
+	while (profile->recs[i].offset < offset)
+		i++;
+	*index = i;
+	return likely(profile->recs[i].offset == offset);
+}
+
 static __always_inline struct profile_count *
 profile_find_in(const struct ftrace_profile *profile, unsigned long ip)
 {
-	const struct dyn_ftrace *recs = profile->table->recs;
-	const u32 *first = &profile->first[(ip - profile->start) / PROFILE_BUCKET];
-	u32 offset = ip - profile->table->base;
+	unsigned long i;
 
-	for (u32 i = first[0]; i < first[1]; i++) {
-		if (recs[i].offset == offset)
-			return &profile->count[raw_smp_processor_id()][i];
-	}
-	return NULL;
+	if (!profile_covers(profile, ip) || !profile_index(profile, ip - profile->base, &i))
+		return NULL;
+	return &profile->count[raw_smp_processor_id()][i];
 }
 
 /* Preemption is off. NULL for a site that came when there was no memory. */
@@ -151,7 +182,7 @@ static __always_inline struct profile_count *profile_find(unsigned long ip)
 	const struct ftrace_profile *profile = READ_ONCE(profile_core);
 	const struct ftrace_table *table;
 
-	if (unlikely(!profile || ip - profile->start >= profile->size)) {
+	if (unlikely(!profile || !profile_covers(profile, ip))) {
 		table = ftrace_table_find(ip);
 		profile = table ? READ_ONCE(table->profile) : NULL;
 		if (!profile)
@@ -161,6 +192,12 @@ static __always_inline struct profile_count *profile_find(unsigned long ip)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static __always_inline void profile_add_time(struct profile_count *count, u64 time)
+{
+	count->time += time;
+	count->squares += time * time;
+}
+
 /* The option graph-time: the time of a function includes that of its callees. */
 static bool profile_graph_time __read_mostly = true;
 
@@ -168,11 +205,16 @@ static bool profile_graph_time __read_mostly = true;
  * ftrace_graph_graph_time_control - set what the time of a function includes
  * @enable: the time that its callees take, too
  *
- * Context: Any. Calls under way are counted by either rule.
+ * Calls under way are counted by either rule, or without their time.
+ *
+ * Context: sleeps; takes ftrace_lock.
  */
 void ftrace_graph_graph_time_control(bool enable)
 {
-	WRITE_ONCE(profile_graph_time, enable);
+	guard(mutex)(&ftrace_lock);
+
+	profile_graph_time = enable;
+	ftrace_profile_choose_path();
 }
 
 /*
@@ -225,16 +267,128 @@ static void profile_graph_return(struct ftrace_graph_ret *trace, struct fgraph_o
 
 	if (!READ_ONCE(profile_graph_time))
 		time = profile_leave(gops, time);
-	if (count && count->hits) {
-		count->time += time;
-		count->squares += time * time;
-	}
+	if (count && count->hits)
+		profile_add_time(count, time);
 }
 
 static struct fgraph_ops profile_gops = {
 	.entryfunc	= profile_graph_entry,
 	.retfunc	= profile_graph_return,
 };
+
+#ifdef FTRACE_PROFILE_PATH
+/**
+ * ftrace_profile_is_alone - whether the profiler is a callset's only graph user
+ * @cs: the callset
+ *
+ * Return: true if ftrace_profile_func() serves it.
+ */
+bool ftrace_profile_is_alone(const struct ftrace_callset *cs)
+{
+	return cs->nr_graph == 1 && cs->ops[cs->nr_funcs] == &profile_gops.ops;
+}
+
+/**
+ * ftrace_profile_func - count the call of a function that only the profiler hooks
+ * @ip: the site
+ * @retp: where the address stands that its function returns to
+ * @cs: the site's callset
+ *
+ * As this calls nothing that can be traced there is no recursion to guard
+ * against, and what interrupts it leaves the return stack as it was.
+ *
+ * Context: any that can be traced, NMI included.
+ */
+__no_stack_protector
+void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+{
+	const struct ftrace_profile *profile = READ_ONCE(profile_quick);
+	struct task_struct *task = current;
+	struct ftrace_ret_stack *frame;
+	unsigned long i;
+
+	if (unlikely(!profile || !profile_covers(profile, ip))) {
+		ftrace_graph_func(ip, retp, cs);
+		return;
+	}
+	if (unlikely(!fgraph_can_hook(task, retp) ||
+		     !profile_index(profile, ip - profile->base, &i) ||
+		     !fgraph_push(task, ip, retp, &frame)))
+		return;
+	*retp = (unsigned long)profile_return_to_handler;
+
+	preempt_disable_notrace();
+	profile->count[raw_smp_processor_id()][i].hits++;
+	preempt_enable_notrace();
+
+	frame->calltime = get_cycles();
+}
+
+NOKPROBE_SYMBOL(ftrace_profile_func);
+
+/**
+ * ftrace_profile_return - a function returns that only the profiler has hooked
+ *
+ * Called by profile_return_to_handler().
+ *
+ * Context: any that can be traced, NMI included.
+ * Return: where the function was to return to.
+ */
+__no_stack_protector
+unsigned long ftrace_profile_return(void)
+{
+	u64 cycles = get_cycles();
+	const struct ftrace_profile *profile = READ_ONCE(profile_quick);
+	struct task_struct *task = current;
+	unsigned long start = task->curr_ret_stack - FGRAPH_ENTRY_WORDS, ret, i;
+	struct ftrace_ret_stack *frame;
+
+	if (unlikely(start > FGRAPH_STACK_WORDS - FGRAPH_ENTRY_WORDS))
+		return fgraph_lost();
+	frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
+	/* Only its own entries lead here. */
+	if (unlikely(*fgraph_frame_meta(frame) != FGRAPH_ENTRY_WORDS))
+		return fgraph_lost();
+	cycles -= frame->calltime;
+
+	/* It may have been switched off since the function was entered. */
+	if (likely(profile && profile_index(profile, frame->func - profile->base, &i))) {
+		preempt_disable_notrace();
+		profile_add_time(&profile->count[raw_smp_processor_id()][i],
+				 mul_u64_u64_shr(cycles, profile->cycle, 32));
+		preempt_enable_notrace();
+	}
+
+	ret = frame->ret;
+	fgraph_drop_frame(task);
+	return ret;
+}
+
+NOKPROBE_SYMBOL(ftrace_profile_return);
+
+/**
+ * ftrace_profile_choose_path - see how calls are to be counted from now on
+ *
+ * What a task sleeps, and what callees take, is told from a function's own time
+ * by fgraph.c's users only.
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_profile_choose_path(void)
+{
+	struct ftrace_profile *profile = profile_core;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (profile)
+		profile->cycle = arch_ftrace_cycle();
+	if (profile && profile->cycle && profile_enabled && profile_graph_time && fgraph_sleep_time)
+		/* Pairs with the dependency on the pointer: who has it sees the factor. */
+		smp_store_release(&profile_quick, profile);
+	else
+		WRITE_ONCE(profile_quick, NULL);
+}
+#endif
 
 static int profile_attach(void)
 {
@@ -298,13 +452,12 @@ static void profile_fill_buckets(struct ftrace_profile *profile, unsigned int nr
 	unsigned int at = 0;
 
 	for (unsigned int i = 0; i < nr_buckets; i++) {
-		unsigned long start = profile->start + (unsigned long)i * PROFILE_BUCKET;
+		unsigned long start = profile->base + (unsigned long)i * PROFILE_BUCKET;
 
 		while (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) < start)
 			at++;
 		profile->first[i] = at;
 	}
-	profile->first[nr_buckets] = table->nr;
 }
 
 static struct ftrace_profile *profile_alloc(const struct ftrace_table *table)
@@ -316,11 +469,12 @@ static struct ftrace_profile *profile_alloc(const struct ftrace_table *table)
 	if (!profile)
 		return NULL;
 	profile->table = table;
-	profile->start = table->start;
-	profile->size = table->end - table->start;
+	profile->base = table->base;
+	profile->size = table->recs[table->nr - 1].offset + 1;
+	profile->recs = table->recs;
 
 	nr_buckets = DIV_ROUND_UP(profile->size, PROFILE_BUCKET);
-	profile->first = kvmalloc_array(nr_buckets + 1, sizeof(*profile->first), GFP_KERNEL);
+	profile->first = kvmalloc_array(nr_buckets, sizeof(*profile->first), GFP_KERNEL);
 	if (!profile->first)
 		goto free;
 	profile_fill_buckets(profile, nr_buckets);
@@ -415,6 +569,7 @@ static int profile_prepare_locked(void)
 			profile_reset(table->profile);
 	}
 	profile_enabled = true;
+	ftrace_profile_choose_path();
 	return 0;
 }
 
@@ -423,6 +578,7 @@ static void profile_set_disabled(void)
 	guard(mutex)(&ftrace_lock);
 
 	profile_enabled = false;
+	ftrace_profile_choose_path();
 }
 
 static int profile_enable(void)

@@ -53,8 +53,9 @@
  *	lea	16(%rsp), %rsp
  *	ret
  *
- * Where the callset has graph users, ftrace_graph_func() is called behind the
- * callbacks, with the site, the place of the return address and the callset.
+ * Where the callset has graph users, ftrace_graph_func(), or for the profiler
+ * alone ftrace_profile_func(), is called behind the callbacks, with the site, the
+ * place of the return address and the callset.
  * Where it has a direct ops, a JMP to that ops' function stands in place of the
  * last RET.
  *
@@ -66,6 +67,7 @@
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
+#include <linux/math64.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
 #include <linux/set_memory.h>
@@ -79,6 +81,7 @@
 #include <asm/orc_types.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
+#include <asm/tsc.h>
 
 #include "../../../kernel/trace/ftrace_internal.h"
 
@@ -171,6 +174,24 @@ void __init arch_ftrace_init(void)
 {
 	text_patch_init();
 }
+
+#ifdef FTRACE_PROFILE_PATH
+/**
+ * arch_ftrace_cycle - how long one of get_cycles() is
+ *
+ * Context: any.
+ * Return: the time in 2^-32 ns; 0 if it is not constant, or not the same on all
+ * CPUs.
+ */
+u64 arch_ftrace_cycle(void)
+{
+	if (!tsc_khz || check_tsc_unstable())
+		return 0;
+	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && !tsc_clocksource_reliable)
+		return 0;
+	return div_u64((u64)NSEC_PER_MSEC << 32, tsc_khz);
+}
+#endif
 
 /* Patch batches */
 
@@ -561,7 +582,7 @@ static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
 	emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_lea(e, RSI, EMIT_FRAME + 8);
-	emit_call(e, cs, ftrace_graph_func);
+	emit_call(e, cs, ftrace_callset_graph_func(cs));
 }
 
 static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)

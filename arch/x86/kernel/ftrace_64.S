@@ -157,11 +157,31 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
  * Where hooked functions return to. The RET that led here has taken the address
  * off the stack; it goes back there, for unwinders, until the true one is known.
  */
-SYM_CODE_START(return_to_handler)
+.macro HANDLER_BEGIN
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
 	subq	$8, %rsp
 	UNWIND_HINT_FUNC
+.endm
+
+/*
+ * Goes on to where RDI says. The RET that led here has also used up a
+ * prediction, so there is a CALL to make for the RET that follows. A JMP would
+ * be an indirect one, that IBT wants to end at an ENDBR, which no return address
+ * is. None of it is a return that call depth accounting has to know of.
+ */
+.macro HANDLER_END
+	ANNOTATE_INTRA_FUNCTION_CALL
+	call	.Lto_parent\@
+	int3
+.Lto_parent\@:
+	movq	%rdi, (%rsp)
+	ALTERNATIVE __stringify(RET), \
+		__stringify(ANNOTATE_UNRET_SAFE; ret; int3), X86_FEATURE_CALL_DEPTH
+.endm
+
+SYM_CODE_START(return_to_handler)
+	HANDLER_BEGIN
 	subq	$FRAME_SIZE, %rsp
 
 	/* What struct ftrace_regs has of a function that returns. */
@@ -176,19 +196,21 @@ SYM_CODE_START(return_to_handler)
 	movq	RAX(%rsp), %rax
 	movq	RDX(%rsp), %rdx
 	addq	$FRAME_SIZE+8, %rsp
-
-	/*
-	 * The RET has also used up a prediction, so there is a CALL to make for
-	 * the RET that follows. A JMP would be an indirect one, that IBT wants
-	 * to end at an ENDBR, which no return address is.
-	 */
-	ANNOTATE_INTRA_FUNCTION_CALL
-	call	.Lto_parent
-	int3
-.Lto_parent:
-	movq	%rdi, (%rsp)
-	/* It is not a return that call depth accounting has to know of. */
-	ALTERNATIVE __stringify(RET), \
-		__stringify(ANNOTATE_UNRET_SAFE; ret; int3), X86_FEATURE_CALL_DEPTH
+	HANDLER_END
 SYM_CODE_END(return_to_handler)
+
+#if defined(CONFIG_FUNCTION_PROFILER) && defined(CONFIG_DYNAMIC_FTRACE)
+/* The same for functions that only the profiler has hooked. */
+SYM_CODE_START(profile_return_to_handler)
+	HANDLER_BEGIN
+	pushq	%rax
+	pushq	%rdx
+	call	ftrace_profile_return
+	movq	%rax, %rdi
+	popq	%rdx
+	popq	%rax
+	addq	$8, %rsp
+	HANDLER_END
+SYM_CODE_END(profile_return_to_handler)
+#endif
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -262,11 +262,11 @@ static void fgraph_too_many_users(struct kunit *test)
 }
 
 /* The entries of a return stack, by hand. */
-static void fgraph_walks_entries(struct kunit *test)
+static void fgraph_walk_entries(struct kunit *test, unsigned long handler, unsigned long other)
 {
 	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
-	unsigned long stack[64] = { }, handler = (unsigned long)return_to_handler;
 	struct ftrace_ret_stack *frame;
+	unsigned long stack[64] = { };
 	int idx = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, task);
@@ -274,7 +274,7 @@ static void fgraph_walks_entries(struct kunit *test)
 	/* The second one ends in a jump to the third. */
 	for (unsigned int i = 0; i < 3; i++) {
 		frame = (struct ftrace_ret_stack *)&stack[i * FGRAPH_ENTRY_WORDS];
-		frame->ret = i == 2 ? handler : 0x1000 + i;
+		frame->ret = i == 2 ? other : 0x1000 + i;
 		frame->retp = &stack[60 + min(i, 1U)];
 		stack[(i + 1) * FGRAPH_ENTRY_WORDS - 1] =
 			FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS);
@@ -289,6 +289,17 @@ static void fgraph_walks_entries(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, (void *)ftrace_graph_get_ret_stack(task, i),
 				    (void *)&stack[(2 - i) * FGRAPH_ENTRY_WORDS]);
 	KUNIT_EXPECT_NULL(test, ftrace_graph_get_ret_stack(task, 3));
+}
+
+static void fgraph_walks_entries(struct kunit *test)
+{
+	unsigned long handler = (unsigned long)return_to_handler;
+
+	fgraph_walk_entries(test, handler, handler);
+#ifdef FTRACE_PROFILE_PATH
+	fgraph_walk_entries(test, handler, (unsigned long)profile_return_to_handler);
+	fgraph_walk_entries(test, (unsigned long)profile_return_to_handler, handler);
+#endif
 }
 
 static struct kunit_case fgraph_kunit_cases[] = {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The return stacks of tasks, for those who put entries there: fgraph.c, which
+ * says how they are laid out and which rules hold, and the profiler.
+ */
+#ifndef _KERNEL_TRACE_FGRAPH_STACK_H
+#define _KERNEL_TRACE_FGRAPH_STACK_H
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+#include <linux/sched.h>
+
+#define FGRAPH_MAX_USERS	16
+
+#define FGRAPH_STACK_WORDS	(PAGE_SIZE / sizeof(long))
+#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS)
+#define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
+#define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
+
+#define FGRAPH_FRAME_WORDS	(sizeof(struct ftrace_ret_stack) / sizeof(long))
+#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + 1)
+
+static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
+
+/* A meta word. */
+#define FGRAPH_META_WORDS	GENMASK(9, 0)
+#define FGRAPH_META_USERS	GENMASK(25, 10)
+
+static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
+
+/* Whether the time that a task sleeps counts for its functions. */
+extern bool fgraph_sleep_time;
+
+unsigned long fgraph_lost(void);
+
+/* The meta word of an entry without data. */
+static __always_inline unsigned long *fgraph_frame_meta(struct ftrace_ret_stack *frame)
+{
+	return (unsigned long *)(frame + 1);
+}
+
+/* @top is the word below @end. */
+static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end,
+					   unsigned long *top, unsigned long meta)
+{
+	WRITE_ONCE(*top, meta);
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, end);
+	barrier();
+	WRITE_ONCE(*top, meta);
+}
+
+static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
+{
+	/* What was there has been read. */
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, end);
+}
+
+/* The last entry, which has no data. */
+static __always_inline void fgraph_drop_frame(struct task_struct *task)
+{
+	/* Likewise. And what interrupts this puts back what it found. */
+	barrier();
+	task->curr_ret_stack -= FGRAPH_ENTRY_WORDS;
+}
+
+/* Whether the address at @retp may be replaced by that of a handler. */
+static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned long *retp)
+{
+	if (unlikely(ftrace_graph_is_dead() || !task->ret_stack))
+		return false;
+	if (unlikely(atomic_read(&task->tracing_graph_pause)))
+		return false;
+	/* Functions of the way out of suspend run where no stack is mapped. */
+	return likely((long)retp < 0);
+}
+
+/* Adds an entry without users. If there is no room for it, this counts. */
+static __always_inline bool fgraph_push(struct task_struct *task, unsigned long ip,
+					unsigned long *retp, struct ftrace_ret_stack **framep)
+{
+	unsigned long start = task->curr_ret_stack, end = start + FGRAPH_ENTRY_WORDS;
+	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
+
+	if (unlikely(end > FGRAPH_STACK_LIMIT)) {
+		atomic_inc(&task->trace_overrun);
+		return false;
+	}
+
+	/* An unwinder takes it for an entry from now on, but finds nothing. */
+	WRITE_ONCE(frame->retp, NULL);
+	fgraph_set_top(task, end, fgraph_frame_meta(frame),
+		       FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
+	frame->func = ip;
+	frame->ret = *retp;
+	barrier();
+	WRITE_ONCE(frame->retp, retp);
+	*framep = frame;
+	return true;
+}
+
+#endif /* _KERNEL_TRACE_FGRAPH_STACK_H */
