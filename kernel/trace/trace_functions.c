@@ -387,8 +387,10 @@ static struct tracer func_tracer __tracer_data = {
 /* What each instance has of its own */
 
 /**
- * ftrace_allocate_ftrace_ops - give an instance an ops
+ * ftrace_allocate_ftrace_ops - give an instance an ops and a graph user
  * @tr: the instance; the top one has global_ops already
+ *
+ * Both, for a bootconfig can start a tracer before the instance has files.
  *
  * Context: sleeps.
  * Return: 0, or -ENOMEM.
@@ -405,11 +407,15 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 	tr->ops->func = ftrace_stub;
 	tr->ops->flags = FTRACE_OPS_FL_PID;
 	tr->ops->private = tr;
-	return 0;
+	if (!allocate_fgraph_ops(tr, tr->ops))
+		return 0;
+	kfree(tr->ops);
+	tr->ops = NULL;
+	return -ENOMEM;
 }
 
 /**
- * ftrace_free_ftrace_ops - free the ops of an instance
+ * ftrace_free_ftrace_ops - free the ops and the graph user of an instance
  * @tr: the instance, not the top one; may have none
  *
  * Context: sleeps. No tracer of the instance runs.
@@ -418,6 +424,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 {
 	struct ftrace_ops *ops = tr->ops;
 
+	free_fgraph_ops(tr);
 	tr->ops = NULL;
 	if (ops && (ops->flags & FTRACE_OPS_FL_ENABLED)) {
 		/* After ftrace_kill() its callback is called for ever. */
@@ -435,24 +442,18 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
  * @parent: its directory
  *
  * Context: sleeps.
- * Return: 0; -EINVAL if the instance has no ops; -ENOMEM, and then it has none
- * any more. A file that could not be made is missing; tracefs says so.
+ * Return: 0, or -EINVAL if the instance has no ops. A file that could not be made is
+ * missing; tracefs says so.
  */
 int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 {
-	int ret;
-
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
 		return 0;
 	if (!tr->ops)
 		return -EINVAL;
 
-	ret = allocate_fgraph_ops(tr, tr->ops);
-	if (ret)
-		ftrace_free_ftrace_ops(tr);
-	else
-		ftrace_create_filter_files(tr, parent);
-	return ret;
+	ftrace_create_filter_files(tr, parent);
+	return 0;
 }
 
 /**
@@ -469,7 +470,6 @@ void ftrace_destroy_function_files(struct trace_array *tr)
 
 	ftrace_destroy_filter_files(tr->ops);
 	ftrace_free_ftrace_ops(tr);
-	free_fgraph_ops(tr);
 }
 
 /* The function commands */
