@@ -30,6 +30,12 @@
 
 #include "ftrace_internal.h"
 
+/*
+ * How many indexes of a map do without an xarray. Tracers that the command line
+ * names are attached before those have memory, and there are few callsets then.
+ */
+#define CHANGE_MAP_FIRST	32
+
 /**
  * struct change_cursor - tests ascending addresses against a site set
  * @set: the set
@@ -46,7 +52,9 @@ struct change_cursor {
  * @wanted: whether it is to be called at all after the transaction
  * @only: sites to attach to; no set means all
  * @not: sites to leave out; no set means none
- * @map: from old to new callset: index = 2 * number + (the ops wants the site)
+ * @first: from old to new callset: index = 2 * number + (the ops wants the site);
+ *	   what it maps to plus one, or 0 if that is not known yet
+ * @map: the same, from CHANGE_MAP_FIRST on
  * @last: the index that was looked up last
  * @last_to: what it maps to
  */
@@ -55,6 +63,7 @@ struct ftrace_change {
 	bool			wanted;
 	struct change_cursor	only;
 	struct change_cursor	not;
+	u32			first[CHANGE_MAP_FIRST];
 	struct xarray		map;
 	unsigned long		last;
 	u32			last_to;
@@ -128,10 +137,25 @@ static void tx_rewind(struct ftrace_tx *tx)
 	}
 }
 
+static void *change_map_load(struct ftrace_change *change, unsigned long index)
+{
+	if (index >= CHANGE_MAP_FIRST)
+		return xa_load(&change->map, index);
+	return change->first[index] ? xa_mk_value(change->first[index] - 1) : NULL;
+}
+
+static int change_map_store(struct ftrace_change *change, unsigned long index, void *entry)
+{
+	if (index >= CHANGE_MAP_FIRST)
+		return xa_err(xa_store(&change->map, index, entry, GFP_KERNEL));
+	change->first[index] = xa_to_value(entry) + 1;
+	return 0;
+}
+
 /* What @index maps to, remembered as the last; makes the callset if needed. */
 static noinline int change_map(struct ftrace_change *change, unsigned long index)
 {
-	void *entry = xa_load(&change->map, index);
+	void *entry = change_map_load(change, index);
 	struct ftrace_callset *from, *to;
 
 	if (!entry) {
@@ -141,7 +165,7 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 		if (IS_ERR(to))
 			return PTR_ERR(to);
 		entry = xa_mk_value(to ? to->nr : 0);
-		if (xa_is_err(xa_store(&change->map, index, entry, GFP_KERNEL)))
+		if (change_map_store(change, index, entry))
 			return -ENOMEM;
 	}
 	change->last = index;
@@ -301,20 +325,28 @@ static __always_inline int tx_apply_rec(struct ftrace_tx *tx, struct ftrace_tabl
 	return 0;
 }
 
+static int change_alloc_tramp(u32 nr)
+{
+	struct ftrace_callset *cs = ftrace_callset_get(nr);
+
+	/* Where it has sites, they call ftrace_caller already: let them. */
+	return cs && !cs->nr_sites ? ftrace_callset_alloc_tramp(cs) : 0;
+}
+
 static int change_alloc_tramps(struct ftrace_change *change)
 {
-	struct ftrace_callset *cs;
 	unsigned long index;
 	int ret = 0;
 	void *entry;
 
+	for (unsigned int i = 0; !ret && i < CHANGE_MAP_FIRST; i++) {
+		if (change->first[i])
+			ret = change_alloc_tramp(change->first[i] - 1);
+	}
 	xa_for_each(&change->map, index, entry) {
-		cs = ftrace_callset_get(xa_to_value(entry));
-		/* Where it has sites, they call ftrace_caller already: let them. */
-		if (cs && !cs->nr_sites)
-			ret = ftrace_callset_alloc_tramp(cs);
 		if (ret)
 			break;
+		ret = change_alloc_tramp(xa_to_value(entry));
 	}
 	return ret;
 }
