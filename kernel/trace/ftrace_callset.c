@@ -174,44 +174,62 @@ static void callset_free(struct ftrace_retiree *retiree)
 	kfree(cs);
 }
 
-/*
+/* Whether @direct is, and would have to know of the other one, and does not. */
+static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace_ops *other)
+{
+	return (direct->flags & FTRACE_OPS_FL_DIRECT) && (other->flags & FTRACE_OPS_FL_IPMODIFY) &&
+	       !direct->ops_func;
+}
+
+/**
+ * ftrace_ops_conflict - whether two ops can be on one site
+ * @a: an ops
+ * @b: another
+ *
  * Only one ops can say where the function goes on, and only one be called
  * directly, as that one may call the function itself. Both together need one
  * that knows how (see ftrace_direct.c).
+ *
+ * Return: why they cannot; FTRACE_REFUSED_NOT, which is 0, if they can.
  */
-static int callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
+enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b)
 {
-	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+	unsigned long both = a->flags & b->flags;
 
-	if (flags & cs->flags & FTRACE_OPS_FL_IPMODIFY)
-		return -EBUSY;
+	if (both & FTRACE_OPS_FL_IPMODIFY)
+		return FTRACE_REFUSED_IPMODIFY;
+	if (both & FTRACE_OPS_FL_DIRECT)
+		return FTRACE_REFUSED_DIRECT;
+	if (ops_is_blind_to(a, b) || ops_is_blind_to(b, a))
+		return FTRACE_REFUSED_SHARE;
+	return FTRACE_REFUSED_NOT;
+}
+
+static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
+{
 	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
-		if (cs->direct || (cs->flags & FTRACE_OPS_FL_IPMODIFY && !ops->ops_func))
-			return -EBUSY;
 		cs->direct = ops;
 	} else {
-		cs->flags |= flags;
+		cs->flags |= ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
 		cs->nr_graph += !!(ops->flags & FTRACE_OPS_FL_GRAPH);
 		cs->nr_funcs += !(ops->flags & FTRACE_OPS_FL_GRAPH);
 	}
 	cs->ops[cs->nr_ops++] = ops;
-	return 0;
 }
 
 static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int nr)
 {
 	struct ftrace_callset *cs = kzalloc(struct_size(cs, ops, nr), GFP_KERNEL);
-	int ret = 0;
+	int ret;
 
 	if (!cs)
 		return ERR_PTR(-ENOMEM);
 	cs->retiree.hide = callset_hide;
 	cs->retiree.free = callset_free;
-	for (unsigned int i = 0; !ret && i < nr; i++)
-		ret = callset_add_ops(cs, ops[i]);
+	for (unsigned int i = 0; i < nr; i++)
+		callset_add_ops(cs, ops[i]);
 
-	if (!ret)
-		ret = callset_number(cs);
+	ret = callset_number(cs);
 	if (ret == -ENOSPC) {
 		ret = callset_map_grow();
 		if (!ret)
@@ -283,6 +301,10 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
 
 	if (ftrace_callset_has(cs, ops))
 		return cs;
+	for (i = 0; i < nr; i++) {
+		if (ftrace_ops_conflict(cs->ops[i], ops))
+			return ERR_PTR(-EBUSY);
+	}
 	list = kmalloc_array(nr + 1, sizeof(*list), GFP_KERNEL);
 	if (!list)
 		return ERR_PTR(-ENOMEM);

@@ -443,6 +443,8 @@ static struct ftrace_site_set *ftrace_probe_match_new(struct ftrace_probe *probe
 	struct ftrace_site_set *new;
 
 	match = ftrace_match_sites(glob, NULL);
+	if (!IS_ERR(match))
+		ftrace_site_set_drop_lost(match);
 	if (IS_ERR(match) || !ftrace_probe_sites(probe))
 		return_ptr(match);
 

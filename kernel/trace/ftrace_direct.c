@@ -32,23 +32,42 @@ static struct ftrace_callset *direct_callset_at(unsigned long ip)
 	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
 }
 
-/* Asks a direct ops whether it can be where others have FTRACE_OPS_FL_IPMODIFY. */
+/* The one with FTRACE_OPS_FL_IPMODIFY, of which there is one at most, or NULL. */
+static struct ftrace_ops *direct_peer_in(const struct ftrace_callset *cs)
+{
+	if (!cs || !(cs->flags & FTRACE_OPS_FL_IPMODIFY))
+		return NULL;
+	for (unsigned int i = 0; i < cs->nr_ops; i++) {
+		if (cs->ops[i]->flags & FTRACE_OPS_FL_IPMODIFY)
+			return cs->ops[i];
+	}
+	return NULL;
+}
+
+/*
+ * Asks a direct ops whether it can be where others have FTRACE_OPS_FL_IPMODIFY.
+ * One that cannot be asked is refused where it comes to share a callset.
+ */
 static int direct_ask_self(struct ftrace_ops *ops)
 {
 	const struct ftrace_site_set *set = ops->filter->only;
-	struct ftrace_callset *cs;
+	struct ftrace_ops *peer = NULL;
+	unsigned int i;
+	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	for (unsigned int i = 0; i < set->nr; i++) {
-		cs = direct_callset_at(set->ip[i]);
-		if (!cs || !(cs->flags & FTRACE_OPS_FL_IPMODIFY))
-			continue;
-		if (!ops->ops_func)
-			return -EBUSY;
-		return ops->ops_func(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	}
-	return 0;
+	if (!ops->ops_func)
+		return 0;
+	for (i = 0; !peer && i < set->nr; i++)
+		peer = direct_peer_in(direct_callset_at(set->ip[i]));
+	if (!peer)
+		return 0;
+	ret = ops->ops_func(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+	/* Other answers are between the two: -EAGAIN means to try again. */
+	if (ret == -EBUSY)
+		ftrace_report_refusal(FTRACE_REFUSED_SHARE, set->ip[i - 1], ops, peer);
+	return ret;
 }
 
 static struct ftrace_ops *direct_ops_at(unsigned long ip)
@@ -78,15 +97,14 @@ static int direct_tell_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 	for (unsigned int i = 0; set && !ret && i < set->nr; i++) {
 		struct ftrace_ops *direct = direct_ops_at(set->ip[i]);
 
-		if (!direct)
+		if (!direct || !direct->ops_func)
 			continue;
-		if (direct->ops_func)
-			ret = direct->ops_func(direct, cmd);
-		else
-			ret = -EBUSY;
+		ret = direct->ops_func(direct, cmd);
 		/* To go back to what was is a favour. */
 		if (!enable)
 			ret = 0;
+		if (ret == -EBUSY)
+			ftrace_report_refusal(FTRACE_REFUSED_SHARE, set->ip[i], ops, direct);
 	}
 	ftrace_site_set_free(set);
 	return ret;

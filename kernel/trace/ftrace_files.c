@@ -208,9 +208,10 @@ static bool shows_available(const struct dyn_ftrace *rec)
 	return !ftrace_rec_quarantined(rec);
 }
 
+/* Who looks here for a function that is not attached shall find out why. */
 static bool shows_enabled(const struct dyn_ftrace *rec)
 {
-	return ftrace_rec_callset(rec);
+	return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);
 }
 
 static void print_address(struct seq_file *m, unsigned long ip)
@@ -218,27 +219,17 @@ static void print_address(struct seq_file *m, unsigned long ip)
 	seq_printf(m, "%lx ", ip);
 }
 
-/* What stands for an ops: its callback, or the function that it calls directly. */
-static void *ops_callback(struct ftrace_ops *ops)
-{
-	if (ops->flags & FTRACE_OPS_FL_GRAPH)
-		return fgraph_ops_callback(ops);
-	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return (void *)ftrace_ops_direct(ops);
-	return ops->func;
-}
-
 static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
 {
 	if (!ftrace_callset_is_direct(cs)) {
 		seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs),
-			   ops_callback(cs->ops[0]));
+			   ftrace_ops_callback(cs->ops[0]));
 		for (unsigned int i = 0; i < cs->nr_funcs; i++)
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
 		seq_printf(m, " ->%pS (%pS)", ftrace_callset_graph_func(cs),
-			   ops_callback(cs->ops[i]));
+			   ftrace_ops_callback(cs->ops[i]));
 	if (cs->direct)
 		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
 }
@@ -320,12 +311,48 @@ static void callset_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+static unsigned int count_quarantined(void)
+{
+	struct ftrace_table *table;
+	struct dyn_ftrace *rec;
+	unsigned int count = 0;
+
+	for_each_ftrace_table(table) {
+		for_each_ftrace_rec(table, rec)
+			count += ftrace_rec_quarantined(rec);
+	}
+	return count;
+}
+
+static void callset_show_head(struct seq_file *m)
+{
+	unsigned int lost = ftrace_has_quarantine ? count_quarantined() : 0;
+
+	seq_puts(m, "# callset sites trampoline size ops\n");
+	if (lost)
+		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", lost);
+}
+
+/* What concerns others on the same function stands before the name. */
+static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
+{
+	char marks[sizeof("RID:")] = "";
+
+	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS)
+		strcat(marks, "R");
+	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		strcat(marks, "I");
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		strcat(marks, "D");
+	seq_printf(m, " %s%s%ps", marks, *marks ? ":" : "", ftrace_ops_callback(ops));
+}
+
 static int callset_seq_show(struct seq_file *m, void *v)
 {
 	const struct ftrace_callset *cs = v;
 
 	if (v == SEQ_START_TOKEN) {
-		seq_puts(m, "# callset sites trampoline size ops\n");
+		callset_show_head(m);
 		return 0;
 	}
 	seq_printf(m, "%u %u ", cs->nr, cs->nr_sites);
@@ -334,7 +361,7 @@ static int callset_seq_show(struct seq_file *m, void *v)
 	else
 		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		seq_printf(m, " %ps", ops_callback(cs->ops[i]));
+		callset_show_ops(m, cs->ops[i]);
 	seq_putc(m, '\n');
 	return 0;
 }

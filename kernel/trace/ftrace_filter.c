@@ -323,7 +323,7 @@ static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 static int match_symbol(void *data, unsigned long addr)
 {
 	struct ftrace_site_set *set = data;
-	unsigned long ip = ftrace_location(addr);
+	unsigned long ip = ftrace_location_any(addr);
 
 	if (ip && set->nr < ftrace_nr_sites)
 		set->ip[set->nr++] = ip;
@@ -394,9 +394,35 @@ static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
 }
 
 /**
+ * ftrace_site_set_drop_lost - leave sites in quarantine out of what is asked for
+ * @set: just made, and seen by nobody else
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_site_set_drop_lost(struct ftrace_site_set *set)
+{
+	const struct dyn_ftrace *rec;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ftrace_has_quarantine)
+		return;
+	for (unsigned int i = 0; i < set->nr; i++) {
+		rec = ftrace_site_find(set->ip[i]);
+		if (rec && !ftrace_rec_quarantined(rec))
+			set->ip[nr++] = set->ip[i];
+	}
+	set->nr = nr;
+}
+
+/**
  * ftrace_match_sites - the sites of the functions that match
  * @glob: pattern for the function's name
  * @module: pattern for its module's name, or NULL for any place
+ *
+ * Those in quarantine are among them, for they may be in a filter from which
+ * they are to be taken. See ftrace_site_set_drop_lost().
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: a new set, empty if nothing matches; ERR_PTR of -ENOMEM or -EINVAL
@@ -415,6 +441,84 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 		return match_parsed(&pattern, NULL);
 	pattern_parse(&module_pattern, module_copy);
 	return match_parsed(&pattern, &module_pattern);
+}
+
+/* Why nothing matches */
+
+/**
+ * struct why_no_site - a search for functions that match and have no site
+ * @pattern: that they are to match
+ * @why: what is known so far
+ */
+struct why_no_site {
+	const struct site_pattern	*pattern;
+	enum ftrace_word_error		why;
+};
+
+static bool function_is_quarantined(unsigned long addr)
+{
+	const struct dyn_ftrace *rec;
+
+	guard(preempt_notrace)();
+	rec = ftrace_site_find(ftrace_location_any(addr));
+	return rec && ftrace_rec_quarantined(rec);
+}
+
+/* foo.isra.0, where foo is asked for. */
+static bool pattern_is_stem(const struct site_pattern *pattern, const char *name)
+{
+	return pattern->type == MATCH_FULL && str_has_prefix(name, pattern->text) &&
+	       name[pattern->len] == '.';
+}
+
+static enum ftrace_word_error why_function(const struct site_pattern *pattern, const char *name,
+					   unsigned long addr)
+{
+	if (pattern_is_stem(pattern, name) && ftrace_location(addr))
+		return FTRACE_WORD_VARIANT;
+	if (!pattern_matches(pattern, name, strlen(name)))
+		return FTRACE_WORD_NO_FUNCTION;
+	if (function_is_quarantined(addr))
+		return FTRACE_WORD_QUARANTINE;
+	if (core_kernel_text(addr) || is_module_text_address(addr))
+		return FTRACE_WORD_NO_SITE;
+	return is_kernel_inittext(addr) ? FTRACE_WORD_FREED : FTRACE_WORD_NO_FUNCTION;
+}
+
+static int why_symbol(void *data, const char *name, unsigned long addr)
+{
+	struct why_no_site *w = data;
+
+	w->why = max(w->why, why_function(w->pattern, name, addr));
+	return 0;
+}
+
+/**
+ * ftrace_why_no_site - why a pattern matches no site
+ * @glob: the pattern for the function's name, as it was written
+ * @module: that for its module's name, or NULL
+ *
+ * Looks at all symbols there are.
+ *
+ * Context: process context, sleeps.
+ * Return: one of the reasons up to FTRACE_WORD_QUARANTINE.
+ */
+enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module)
+{
+	char *copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
+	struct site_pattern pattern;
+	struct why_no_site w = { .pattern = &pattern };
+
+	if (!copy || !*glob || module)
+		return FTRACE_WORD_NO_FUNCTION;
+	pattern_parse(&pattern, copy);
+	if (pattern.type == MATCH_INDEX)
+		return FTRACE_WORD_NO_FUNCTION;
+	kallsyms_on_each_symbol(why_symbol, &w);
+	/* At boot ftrace_lock is held, and there are no modules. */
+	if (system_state == SYSTEM_RUNNING)
+		module_kallsyms_on_each_symbol(NULL, why_symbol, &w);
+	return w.why;
 }
 
 /* Patterns for modules to come */
@@ -520,7 +624,10 @@ static void filter_free_content(struct ftrace_filter *filter)
 	filter_update_list(filter);
 }
 
-/* Moves what matches @mod from @list to @due, and its sites into *@set. */
+/*
+ * Moves what has sites in @mod from @list to @due, and the sites into *@set. What
+ * is for @mod, and has none, goes on waiting where it can be seen.
+ */
 static int later_match(struct list_head *list, struct list_head *due, struct module *mod,
 		       struct ftrace_site_set **set)
 {
@@ -540,11 +647,13 @@ static int later_match(struct list_head *list, struct list_head *due, struct mod
 		found = ftrace_match_sites(later->func, mod->name);
 		if (IS_ERR(found))
 			return PTR_ERR(found);
+		ftrace_site_set_drop_lost(found);
 		ret = site_set_replace(set, ftrace_site_set_union(*set, found));
+		if (found->nr)
+			list_move_tail(&later->node, due);
 		ftrace_site_set_free(found);
 		if (ret)
 			return ret;
-		list_move_tail(&later->node, due);
 	}
 	return 0;
 }
@@ -731,6 +840,8 @@ static int edit_pattern(struct filter_edit *edit, char *func, const char *module
 	sites = ftrace_match_sites(func, module);
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
+	if (!remove)
+		ftrace_site_set_drop_lost(sites);
 
 	/* A module that is named may still come, or come again. */
 	wait = module && *module && strcmp(module, "*");
@@ -896,8 +1007,9 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
  * @reset: nonzero to forget what the ops wanted before
  *
  * Context: process context, sleeps; takes ftrace_lock.
- * Return: 0; -EINVAL if an address is no site; -ENOENT if one that is to be
- * taken away was not wanted; otherwise as for ftrace_set_filter(). On failure
+ * Return: 0; -EINVAL if an address is no site, or one in quarantine that is to
+ * be added; -ENOENT if one that is to be taken away was not wanted; -EFAULT if
+ * they turn out to belong in quarantine; otherwise as for ftrace_set_filter(). On failure
  * the filter is as it was.
  */
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
@@ -905,6 +1017,7 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 {
 	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(cnt);
 	struct filter_edit edit;
+	unsigned int nr;
 	int ret;
 
 	if (!sites)
@@ -916,13 +1029,18 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 		return -ENODEV;
 	ftrace_ops_init(ops);
 	for (unsigned int i = 0; i < cnt; i++) {
-		sites->ip[i] = ftrace_location(ips[i]);
+		sites->ip[i] = remove ? ftrace_location_any(ips[i]) : ftrace_location(ips[i]);
 		if (!sites->ip[i])
 			return -EINVAL;
 		if (remove && !ftrace_site_set_has(ops->filter->only, sites->ip[i]))
 			return -ENOENT;
 	}
 	site_set_sort(sites);
+	nr = sites->nr;
+	if (!remove)
+		ftrace_site_set_drop_lost(sites);
+	if (sites->nr != nr)
+		return -EINVAL;
 
 	edit_init(&edit, reset);
 	ret = edit_sites(&edit, sites, remove);
@@ -1016,6 +1134,8 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 			name = ftrace_names_get(names, i);
 			found = name ? bsearch(&name, sorted_syms, cnt, sizeof(name), name_cmp) :
 				       NULL;
+			if (found && ftrace_rec_quarantined(&table->recs[i]))
+				continue;
 			if (found && !addrs[found - sorted_syms]) {
 				addrs[found - sorted_syms] =
 					ftrace_rec_ip(table, &table->recs[i]);
@@ -1058,23 +1178,36 @@ struct filter_file {
 	struct ftrace_site_set	*shown;
 };
 
-enum filter_error {
-	FILTER_ERR_NO_FUNCTION,
-	FILTER_ERR_NO_COMMAND,
-	FILTER_ERR_TOO_LONG,
-};
-
-static const char * const filter_errors[] = {
-	[FILTER_ERR_NO_FUNCTION]	= "No function matches",
-	[FILTER_ERR_NO_COMMAND]		= "Command not found, or not possible here",
-	[FILTER_ERR_TOO_LONG]		= "Word is too long",
-};
-
-static void filter_file_log(struct filter_file *f, const char *word, enum filter_error error,
-			    unsigned int pos)
+static const char *filter_file_name(const struct filter_file *f)
 {
-	tracing_log_err(f->tr, f->exclude ? "set_ftrace_notrace" : "set_ftrace_filter",
-			word, (const char **)filter_errors, error, pos);
+	return f->exclude ? "set_ftrace_notrace" : "set_ftrace_filter";
+}
+
+static void filter_file_log(struct filter_file *f, const char *word,
+			    enum ftrace_word_error error, unsigned int pos)
+{
+	ftrace_report_word(f->tr, filter_file_name(f), word, error, pos);
+}
+
+/* No site that is matched by @func, which may have a ! before it. */
+static void filter_file_log_func(struct filter_file *f, const char *word, const char *func,
+				 const char *module)
+{
+	bool remove = func[0] == '!';
+
+	filter_file_log(f, word, ftrace_why_no_site(func + remove, module), remove);
+}
+
+static bool filter_has_sites(const char *func)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	guard(mutex)(&ftrace_lock);
+	sites = ftrace_match_sites(func, NULL);
+	if (IS_ERR(sites))
+		return false;
+	ftrace_site_set_drop_lost(sites);
+	return sites->nr;
 }
 
 static int filter_file_command(struct filter_file *f, char *func, char *command)
@@ -1095,7 +1228,7 @@ static int filter_file_word(void *data, char *word, bool cut)
 	if (!copy)
 		return -ENOMEM;
 	if (cut) {
-		filter_file_log(f, copy, FILTER_ERR_TOO_LONG, 0);
+		filter_file_log(f, copy, FTRACE_WORD_TOO_LONG, 0);
 		return -EINVAL;
 	}
 	if (rest)
@@ -1103,15 +1236,19 @@ static int filter_file_word(void *data, char *word, bool cut)
 
 	if (rest && strncmp(rest, "mod:", 4)) {
 		ret = filter_file_command(f, func, rest);
-		if (ret == -EINVAL)
-			filter_file_log(f, copy, FILTER_ERR_NO_COMMAND, pos);
+		if (ret != -EINVAL)
+			return ret;
+		if (filter_has_sites(func + (func[0] == '!')))
+			filter_file_log(f, copy, FTRACE_WORD_NO_COMMAND, pos);
+		else
+			filter_file_log_func(f, copy, func, NULL);
 		return ret;
 	}
 
 	scoped_guard(mutex, &ftrace_lock)
 		ret = edit_pattern(&f->edit, func, rest ? rest + 4 : NULL);
 	if (ret == -EINVAL)
-		filter_file_log(f, copy, FILTER_ERR_NO_FUNCTION, copy[0] == '!');
+		filter_file_log_func(f, copy, func, rest);
 	return ret;
 }
 
@@ -1414,8 +1551,7 @@ static void filter_file_commit(struct filter_file *f)
 	guard(mutex)(&ftrace_lock);
 	ret = edit_commit(&f->edit, f->ops->filter, f->exclude);
 	if (ret)
-		pr_warn("%s is unchanged: %pe\n",
-			f->exclude ? "set_ftrace_notrace" : "set_ftrace_filter", ERR_PTR(ret));
+		pr_warn("%s is unchanged: %pe\n", filter_file_name(f), ERR_PTR(ret));
 }
 
 /**
@@ -1498,10 +1634,31 @@ static char notrace_param[COMMAND_LINE_SIZE] __initdata;
 /* The startup tests leave alone what the command line asked for. */
 bool ftrace_filter_param __initdata;
 
+/**
+ * ftrace_early_list - keep a list from the command line until it can be used
+ * @to: COMMAND_LINE_SIZE bytes
+ * @list: words with commas between; may come from a bootconfig, and be longer
+ * @param: what the user calls it
+ *
+ * Context: boot.
+ */
+void __init ftrace_early_list(char *to, const char *list, const char *param)
+{
+	char *cut;
+
+	if (strscpy(to, list, COMMAND_LINE_SIZE) >= 0)
+		return;
+	/* Half a word may match what nobody asked for. */
+	cut = strrchr(to, ',');
+	*(cut ?: to) = '\0';
+	pr_warn("%s= is too long: all behind \"%s\" is ignored\n", param,
+		strrchr(to, ',') ? strrchr(to, ',') + 1 : to);
+}
+
 static int __init filter_setup(char *str)
 {
 	ftrace_filter_param = true;
-	strscpy(filter_param, str);
+	ftrace_early_list(filter_param, str, "ftrace_filter");
 	return 1;
 }
 __setup("ftrace_filter=", filter_setup);
@@ -1509,7 +1666,7 @@ __setup("ftrace_filter=", filter_setup);
 static int __init notrace_setup(char *str)
 {
 	ftrace_filter_param = true;
-	strscpy(notrace_param, str);
+	ftrace_early_list(notrace_param, str, "ftrace_notrace");
 	return 1;
 }
 __setup("ftrace_notrace=", notrace_setup);
@@ -1533,7 +1690,8 @@ static void __init set_early_filter_locked(struct ftrace_ops *ops, char *buf, bo
 			module += strlen(":mod:");
 		}
 		if (edit_pattern(&edit, word, module))
-			pr_warn("no function matches \"%s\"\n", word);
+			pr_warn("command line: \"%s\": %s\n", word,
+				ftrace_word_errors[ftrace_why_no_site(word, module)]);
 	}
 	if (edit_commit(&edit, ops->filter, exclude))
 		pr_warn("filters of the command line are not applied\n");

@@ -409,6 +409,8 @@ static int graph_edit_word(struct graph_edit *edit, const struct graph_list *lis
 	sites = ftrace_match_sites(word, NULL);
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
+	if (!remove)
+		ftrace_site_set_drop_lost(sites);
 	if (!sites->nr)
 		return -EINVAL;
 	if (remove) {
@@ -456,40 +458,28 @@ struct graph_file {
 	struct ftrace_site_set	*shown;
 };
 
-enum graph_error {
-	GRAPH_ERR_NO_FUNCTION,
-	GRAPH_ERR_NOT_LISTED,
-	GRAPH_ERR_TOO_LONG,
-};
-
-static const char * const graph_errors[] = {
-	[GRAPH_ERR_NO_FUNCTION]	= "No function matches",
-	[GRAPH_ERR_NOT_LISTED]	= "No function that matches is listed",
-	[GRAPH_ERR_TOO_LONG]	= "Word is too long",
-};
-
-static void graph_file_log(struct graph_file *f, enum graph_error error, unsigned int pos)
+static void graph_file_log(struct graph_file *f, enum ftrace_word_error error, unsigned int pos)
 {
-	tracing_log_err(NULL, f->list->name, f->parser.buffer, (const char **)graph_errors,
-			error, pos);
+	ftrace_report_word(NULL, f->list->name, f->parser.buffer, error, pos);
 }
 
 static int graph_file_word(void *data, char *word, bool cut)
 {
 	struct graph_file *f = data;
+	bool remove = *word == '!';
 	int ret;
 
 	if (cut) {
-		graph_file_log(f, GRAPH_ERR_TOO_LONG, 0);
+		graph_file_log(f, FTRACE_WORD_TOO_LONG, 0);
 		return -EINVAL;
 	}
 	scoped_guard(mutex, &ftrace_lock)
 		ret = ftrace_disabled ? -ENODEV : graph_edit_word(&f->edit, f->list, word);
 
 	if (ret == -EINVAL) {
-		graph_file_log(f, GRAPH_ERR_NO_FUNCTION, *word == '!');
+		graph_file_log(f, ftrace_why_no_site(word + remove, NULL), remove);
 	} else if (ret == -ENOENT) {
-		graph_file_log(f, GRAPH_ERR_NOT_LISTED, 1);
+		graph_file_log(f, FTRACE_WORD_NOT_LISTED, 1);
 		/* To the user, it is one more word that matches nothing. */
 		ret = -EINVAL;
 	}
@@ -679,14 +669,14 @@ static char graph_not_param[COMMAND_LINE_SIZE] __initdata;
 
 static int __init graph_only_setup(char *str)
 {
-	strscpy(graph_only_param, str);
+	ftrace_early_list(graph_only_param, str, "ftrace_graph_filter");
 	return 1;
 }
 __setup("ftrace_graph_filter=", graph_only_setup);
 
 static int __init graph_not_setup(char *str)
 {
-	strscpy(graph_not_param, str);
+	ftrace_early_list(graph_not_param, str, "ftrace_graph_notrace");
 	return 1;
 }
 __setup("ftrace_graph_notrace=", graph_not_setup);
@@ -700,7 +690,8 @@ static void __init graph_list_set_early(struct graph_list *list, char *words)
 
 	while ((word = strsep(&words, ","))) {
 		if (*word && graph_edit_word(&edit, list, word))
-			pr_warn("%s: no function matches \"%s\"\n", list->name, word);
+			pr_warn("command line: \"%s\": %s\n", word,
+				ftrace_word_errors[ftrace_why_no_site(word, NULL)]);
 	}
 	if (graph_edit_commit(&edit, list))
 		pr_warn("%s of the command line is not applied\n", list->name);

@@ -19,6 +19,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/ftrace.h>
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -213,10 +214,13 @@ extern u32 __start_mcount_loc[];
 extern u32 __stop_mcount_loc[];
 extern unsigned int ftrace_nr_sites;
 extern unsigned long ftrace_sites_changed;
+extern bool ftrace_has_quarantine;
 
 struct ftrace_table *ftrace_table_next(const struct ftrace_table *table);
 struct ftrace_table *ftrace_table_find(unsigned long ip);
 struct dyn_ftrace *ftrace_site_find(unsigned long ip);
+unsigned long ftrace_location_any(unsigned long ip);
+void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target);
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
 
 #define for_each_ftrace_table(table)				\
@@ -246,6 +250,60 @@ int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table);
 const char *ftrace_names_get(struct ftrace_names *names, unsigned int index);
 void ftrace_names_end(struct ftrace_names *names);
 
+/* ftrace_report.c */
+
+/**
+ * enum ftrace_refusal - why an ops is not attached to a site
+ * @FTRACE_REFUSED_NOT: it is
+ * @FTRACE_REFUSED_IPMODIFY: both it and the holder have FTRACE_OPS_FL_IPMODIFY
+ * @FTRACE_REFUSED_DIRECT: both it and the holder are direct
+ * @FTRACE_REFUSED_SHARE: one is direct, the other has FTRACE_OPS_FL_IPMODIFY
+ * @FTRACE_REFUSED_QUARANTINE: the text of the site is not what it should be
+ */
+enum ftrace_refusal {
+	FTRACE_REFUSED_NOT,
+	FTRACE_REFUSED_IPMODIFY,
+	FTRACE_REFUSED_DIRECT,
+	FTRACE_REFUSED_SHARE,
+	FTRACE_REFUSED_QUARANTINE,
+};
+
+/**
+ * enum ftrace_word_error - why a word written to a filter file is refused
+ * @FTRACE_WORD_NO_FUNCTION: nothing is known by that name
+ * @FTRACE_WORD_FREED: the functions were init text, which is freed
+ * @FTRACE_WORD_NO_SITE: the functions that match have no site
+ * @FTRACE_WORD_VARIANT: the compiler made only variants, with a suffix
+ * @FTRACE_WORD_QUARANTINE: the sites that match are in quarantine
+ * @FTRACE_WORD_NOT_LISTED: the list has nothing of it, to be taken away
+ * @FTRACE_WORD_NO_COMMAND: what stands behind the colon cannot be done
+ * @FTRACE_WORD_TOO_LONG: longer than any word can be
+ *
+ * The reasons why a name has no site come first; where functions differ in that,
+ * the highest is told.
+ */
+enum ftrace_word_error {
+	FTRACE_WORD_NO_FUNCTION,
+	FTRACE_WORD_FREED,
+	FTRACE_WORD_NO_SITE,
+	FTRACE_WORD_VARIANT,
+	FTRACE_WORD_QUARANTINE,
+	FTRACE_WORD_NOT_LISTED,
+	FTRACE_WORD_NO_COMMAND,
+	FTRACE_WORD_TOO_LONG,
+	FTRACE_WORD_ERRORS,
+};
+
+extern const char * const ftrace_word_errors[];
+
+void *ftrace_ops_callback(const struct ftrace_ops *ops);
+void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
+			   const struct ftrace_ops *ops, const struct ftrace_ops *holder);
+void ftrace_report_conflict(unsigned long ip, const struct ftrace_ops *ops,
+			    const struct ftrace_callset *cs);
+void ftrace_report_word(struct trace_array *tr, const char *file, const char *word,
+			enum ftrace_word_error error, unsigned int pos);
+
 /* ftrace_callset.c */
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
@@ -254,6 +312,7 @@ u32 ftrace_callset_limit(void);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
+enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
 void ftrace_callset_put_unused(struct ftrace_callset *cs);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
 int ftrace_callset_alloc_tramp(struct ftrace_callset *cs);
@@ -344,6 +403,9 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
 void ftrace_site_set_free(struct ftrace_site_set *set);
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
+void ftrace_site_set_drop_lost(struct ftrace_site_set *set);
+enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module);
+void __init ftrace_early_list(char *to, const char *list, const char *param);
 void ftrace_filter_init(struct ftrace_filter *filter);
 
 typedef int (*ftrace_word_func_t)(void *data, char *word, bool cut);

@@ -19,6 +19,10 @@
  *     records in each: whoever walks them next to another sorted list merges.
  *  2. All sites of a table that is in the map hold a NOP or a CALL to the
  *     target of their callset, or are quarantined.
+ *  3. To the rest of the kernel, a site in quarantine is no site: a kprobe there
+ *     uses a breakpoint, a livepatch is refused. The exception is one that is
+ *     marked as modified, for whoever went around its function still comes to
+ *     detach from it.
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */
@@ -61,6 +65,9 @@ unsigned int ftrace_nr_sites;
 
 /* Counts changes of the map, for readers that let go of the lock. */
 unsigned long ftrace_sites_changed;
+
+/* Whether there ever was a site in quarantine; ftrace_lock. */
+bool ftrace_has_quarantine;
 
 /* What dyn_ftrace_total_info shows: sites, pages of records, tables. */
 unsigned long ftrace_update_tot_cnt;
@@ -182,8 +189,9 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 	return lo;
 }
 
-/* The first site in [@start, @end], or 0. */
-static unsigned long site_first(unsigned long start, unsigned long end)
+/* The first site in [@start, @end], with its record, or 0. */
+static unsigned long site_first(unsigned long start, unsigned long end,
+				const struct dyn_ftrace **rec)
 {
 	struct ftrace_table *table = ftrace_table_find(start);
 	unsigned long ip;
@@ -194,8 +202,27 @@ static unsigned long site_first(unsigned long start, unsigned long end)
 	i = ftrace_table_lower_bound(table, start);
 	if (i == table->nr)
 		return 0;
-	ip = ftrace_rec_ip(table, &table->recs[i]);
+	*rec = &table->recs[i];
+	ip = ftrace_rec_ip(table, *rec);
 	return ip <= end ? ip : 0;
+}
+
+/* See the third invariant. */
+static bool site_is_lost(const struct dyn_ftrace *rec)
+{
+	return unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec);
+}
+
+/* Those in quarantine included. */
+static unsigned long site_first_any(unsigned long start, unsigned long end)
+{
+	const struct dyn_ftrace *rec;
+	unsigned long ip;
+
+	preempt_disable_notrace();
+	ip = site_first(start, end, &rec);
+	preempt_enable_notrace();
+	return ip;
 }
 
 /**
@@ -224,16 +251,31 @@ struct dyn_ftrace *ftrace_site_find(unsigned long ip)
  * @end: last address, itself part of the range
  *
  * Context: any.
- * Return: the first site in the range; 0 if there is none.
+ * Return: the first site in the range; 0 if there is none that can be used.
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
+	const struct dyn_ftrace *rec;
 	unsigned long ip;
 
 	preempt_disable_notrace();
-	ip = site_first(start, end);
+	ip = site_first(start, end, &rec);
+	while (ip && site_is_lost(rec))
+		ip = site_first(ip + 1, end, &rec);
 	preempt_enable_notrace();
 	return ip;
+}
+
+/* @site, if any, is the first one behind @ip, but it may be the next function's. */
+static unsigned long site_of_function(unsigned long ip, unsigned long site)
+{
+	unsigned long size, offset;
+
+	if (!site || site == ip)
+		return site;
+	if (!kallsyms_lookup_size_offset(ip, &size, &offset) || offset || site >= ip + size)
+		return 0;
+	return site;
 }
 
 /**
@@ -241,19 +283,23 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
  * @ip: the site, or the first byte of the function
  *
  * Context: any.
- * Return: the site; 0 if @ip is neither.
+ * Return: the site; 0 if @ip is neither, or if the site is in quarantine.
  */
 unsigned long ftrace_location(unsigned long ip)
 {
-	unsigned long site = ftrace_location_range(ip, ip + FTRACE_MCOUNT_MAX_OFFSET);
-	unsigned long size, offset;
+	return site_of_function(ip, ftrace_location_range(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
+}
 
-	if (!site || site == ip)
-		return site;
-	/* A site follows, but it may be the next function's. */
-	if (!kallsyms_lookup_size_offset(ip, &size, &offset) || offset || site >= ip + size)
-		return 0;
-	return site;
+/**
+ * ftrace_location_any - ftrace_location() that finds sites in quarantine, too
+ * @ip: as there
+ *
+ * Context: any.
+ * Return: the site, or 0.
+ */
+unsigned long ftrace_location_any(unsigned long ip)
+{
+	return site_of_function(ip, site_first_any(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
 }
 
 /**
@@ -266,8 +312,24 @@ unsigned long ftrace_location(unsigned long ip)
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
-	return !!ftrace_location_range((unsigned long)start - MCOUNT_INSN_SIZE + 1,
-				       (unsigned long)end);
+	return !!site_first_any((unsigned long)start - MCOUNT_INSN_SIZE + 1, (unsigned long)end);
+}
+
+/**
+ * ftrace_quarantine - leave a site alone from now on, and say why
+ * @rec: its record
+ * @ip: the site
+ * @target: what it should have called; 0 for a NOP
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	arch_ftrace_report_site(ip, target);
+	ftrace_rec_quarantine(rec);
+	ftrace_has_quarantine = true;
 }
 
 /* Names */
@@ -494,20 +556,29 @@ static struct ftrace_table *table_alloc(struct module *mod, unsigned long start,
 	return table;
 }
 
-static void table_report_bad_site(struct ftrace_table *table, struct dyn_ftrace *rec)
-{
-	arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
-	ftrace_rec_quarantine(rec);
-}
-
 /* Makes every site a NOP; most are already. The text is not executed yet. */
 static void table_init_sites(struct ftrace_table *table)
 {
 	struct dyn_ftrace *rec;
 
 	for_each_ftrace_rec(table, rec) {
-		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec)))
-			table_report_bad_site(table, rec);
+		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
+			ftrace_rec_quarantine(rec);
+			ftrace_has_quarantine = true;
+		}
+	}
+}
+
+/* Of the table of a module that is being loaded, when its functions have names. */
+static void table_report_quarantine(struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine)
+		return;
+	for_each_ftrace_rec(table, rec) {
+		if (ftrace_rec_quarantined(rec))
+			arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
 	}
 }
 
@@ -560,6 +631,7 @@ static struct ftrace_table * __init boot_table(unsigned long start, unsigned lon
 	}
 	table_sort(table);
 	table_init_sites(table);
+	table_report_quarantine(table);
 	return table;
 }
 
@@ -754,6 +826,7 @@ static void module_enable_table(struct module *mod, bool init)
 	if (!table)
 		return;
 	table->live = true;
+	table_report_quarantine(table);
 	ret = ftrace_attach_table(table);
 	if (ret)
 		pr_warn("sites of module %s are not attached: %pe\n", mod->name, ERR_PTR(ret));

@@ -14,7 +14,9 @@
  *  2. The mapping from callset to callset is computed once for each callset
  *     and each change of the transaction, not once for each record.
  *  3. A site whose text is not what its record says is quarantined: reported,
- *     and left alone by this and all later transactions.
+ *     and left alone by this and all later transactions. Who asks for such a
+ *     site alone, or goes around its function, gets an error: others go on
+ *     without it.
  *  4. Through a transaction, an ops that stays attached to a site sees every
  *     call exactly once: both the old and the new target call it, and a CPU
  *     calls one of them.
@@ -89,7 +91,11 @@ struct tx_end {
  * @nr: number of @change
  * @table: if not NULL, only its records are concerned
  * @sites: if not NULL, only these sites are concerned
+ * @wish: it is for somebody who is waiting for an answer, and can be told
+ * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
+ * @lost: sites in quarantine to which an ops would have come
+ * @lost_ip: one of them
  * @from: where the record that was looked at last comes from
  * @to: where the record that was applied last goes
  */
@@ -98,7 +104,11 @@ struct ftrace_tx {
 	unsigned int		nr;
 	struct ftrace_table	*table;
 	struct ftrace_site_set	*sites;
+	bool			wish;
+	bool			fresh;
 	unsigned int		moved;
+	unsigned int		lost;
+	unsigned long		lost_ip;
 	struct tx_end		from;
 	struct tx_end		to;
 };
@@ -152,8 +162,12 @@ static int change_map_store(struct ftrace_change *change, unsigned long index, v
 	return 0;
 }
 
-/* What @index maps to, remembered as the last; makes the callset if needed. */
-static noinline int change_map(struct ftrace_change *change, unsigned long index)
+/*
+ * What @index maps to, remembered as the last; makes the callset if needed. @ip
+ * is the site for which it is asked.
+ */
+static noinline int change_map(struct ftrace_change *change, unsigned long index,
+			       unsigned long ip)
 {
 	void *entry = change_map_load(change, index);
 	struct ftrace_callset *from, *to;
@@ -162,6 +176,8 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 		from = ftrace_callset_get(index / 2);
 		to = index % 2 ? ftrace_callset_with(from, change->ops) :
 				 ftrace_callset_without(from, change->ops);
+		if (to == ERR_PTR(-EBUSY))
+			ftrace_report_conflict(ip, change->ops, from);
 		if (IS_ERR(to))
 			return PTR_ERR(to);
 		entry = xa_mk_value(to ? to->nr : 0);
@@ -184,7 +200,7 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 		unsigned long index = 2UL * nr + change_wants(change, ip);
 
 		if (unlikely(index != change->last)) {
-			int ret = change_map(change, index);
+			int ret = change_map(change, index, ip);
 
 			if (ret)
 				return ret;
@@ -265,14 +281,25 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
  * The site leaves its callset, but somebody may put our CALL back in its place
  * that he has saved: the trampoline must stay.
  */
-static void tx_quarantine(struct dyn_ftrace *rec, struct ftrace_callset *cs)
+static void tx_quarantine(struct tx_end *from, struct dyn_ftrace *rec, unsigned long ip)
 {
 	ftrace_rec_set_callset(rec, 0, 0);
-	ftrace_rec_quarantine(rec);
-	if (!cs)
+	ftrace_quarantine(rec, ip, from->target);
+	if (!from->cs)
 		return;
-	cs->pinned = true;
-	cs->nr_sites--;
+	from->cs->pinned = true;
+	from->cs->nr_sites--;
+}
+
+/* Notes that a site in quarantine would have been attached. */
+static noinline void tx_lose(struct ftrace_tx *tx, unsigned long ip)
+{
+	for (unsigned int i = 0; i < tx->nr; i++) {
+		if (!change_wants(&tx->change[i], ip))
+			continue;
+		tx->lost++;
+		tx->lost_ip = ip;
+	}
 }
 
 static __always_inline int tx_plan_rec(struct ftrace_tx *tx, struct ftrace_table *table,
@@ -282,8 +309,11 @@ static __always_inline int tx_plan_rec(struct ftrace_tx *tx, struct ftrace_table
 	u32 from = ftrace_rec_callset(rec);
 	long to;
 
-	if (ftrace_rec_quarantined(rec))
+	if (ftrace_rec_quarantined(rec)) {
+		if (tx->fresh)
+			tx_lose(tx, ip);
 		return 0;
+	}
 	to = tx_map(tx, ip, from);
 	if (to < 0)
 		return to;
@@ -292,8 +322,8 @@ static __always_inline int tx_plan_rec(struct ftrace_tx *tx, struct ftrace_table
 
 	tx_end_set(&tx->from, from);
 	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
-		arch_ftrace_report_site(ip, tx->from.target);
-		tx_quarantine(rec, tx->from.cs);
+		tx_quarantine(&tx->from, rec, ip);
+		tx_lose(tx, ip);
 		return 0;
 	}
 	tx->moved++;
@@ -351,9 +381,23 @@ static int change_alloc_tramps(struct ftrace_change *change)
 	return ret;
 }
 
+/* Nobody is to believe that a function is watched, or replaced, that is not. */
+static int tx_check_lost(struct ftrace_tx *tx)
+{
+	for (unsigned int i = 0; tx->wish && tx->lost && i < tx->nr; i++) {
+		struct ftrace_ops *ops = tx->change[i].ops;
+
+		if (tx->moved && !(ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
+			continue;
+		ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, tx->lost_ip, ops, NULL);
+		return -EFAULT;
+	}
+	return 0;
+}
+
 static int tx_plan(struct ftrace_tx *tx)
 {
-	int ret = tx_for_each(tx, tx_plan_rec, NULL);
+	int ret = tx_for_each(tx, tx_plan_rec, NULL) ?: tx_check_lost(tx);
 
 	for (unsigned int i = 0; !ret && tx->moved && i < tx->nr; i++)
 		ret = change_alloc_tramps(&tx->change[i]);
@@ -477,7 +521,13 @@ static void tx_destroy(struct ftrace_tx *tx)
 static int tx_run_one(struct ftrace_ops *ops)
 {
 	struct ftrace_change change;
-	struct ftrace_tx tx = { .change = &change, .nr = 1, .sites = ops->filter->only };
+	struct ftrace_tx tx = {
+		.change	= &change,
+		.nr	= 1,
+		.sites	= ops->filter->only,
+		.wish	= true,
+		.fresh	= true,
+	};
 	int ret;
 
 	change_init(&change, ops);
@@ -492,7 +542,8 @@ static int tx_run_one(struct ftrace_ops *ops)
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
- * the ops as it was.
+ * the ops as it was; -EFAULT likewise, if all sites that it wants are in
+ * quarantine, or one if it may go around the function.
  */
 int ftrace_attach(struct ftrace_ops *ops)
 {
@@ -584,7 +635,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not)
 {
 	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
-	struct ftrace_tx tx = { };
+	struct ftrace_tx tx = { .wish = true };
 	int ret;
 
 	/* Where both are lists, no other site can be concerned. */
@@ -701,9 +752,9 @@ static __always_inline int direct_move_rec(struct ftrace_tx *tx, struct ftrace_t
 
 	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != tx->change->ops)
 		return 0;
+	tx->from.cs = cs;
 	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
-		arch_ftrace_report_site(ip, tx->from.target);
-		tx_quarantine(rec, cs);
+		tx_quarantine(&tx->from, rec, ip);
 		return 0;
 	}
 	arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);

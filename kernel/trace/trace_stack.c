@@ -60,6 +60,7 @@
 
 #include <asm/setup.h>
 
+#include "ftrace_internal.h"
 #include "trace.h"
 
 #define STACK_MAX_ENTRIES	500
@@ -413,12 +414,25 @@ static const struct file_operations stack_filter_fops = {
 	.release	= ftrace_regex_release,
 };
 
+static char stack_boot_filter[COMMAND_LINE_SIZE] __initdata;
+
+static void __init stack_boot_filter_set(const char *list)
+{
+	ftrace_early_list(stack_boot_filter, list, "stacktrace_filter");
+}
+
 static void __init stack_filter_init(void)
 {
 	trace_create_file("stack_trace_filter", TRACE_MODE_WRITE, NULL, &stack_ops,
 			  &stack_filter_fops);
+	if (stack_boot_filter[0])
+		ftrace_set_early_filter(&stack_ops, stack_boot_filter, 1);
 }
 #else
+static void __init stack_boot_filter_set(const char *list)
+{
+}
+
 static void __init stack_filter_init(void)
 {
 }
@@ -464,15 +478,13 @@ int stack_trace_sysctl(const struct ctl_table *table, int write, void *buffer,
 	return ret;
 }
 
-static char stack_boot_filter[COMMAND_LINE_SIZE] __initdata;
-
 /* "stacktrace", or "stacktrace_filter=" with what to write to stack_trace_filter. */
 static int __init stack_boot_setup(char *str)
 {
 	size_t prefix = str_has_prefix(str, "_filter=");
 
 	if (prefix)
-		strscpy(stack_boot_filter, str + prefix);
+		stack_boot_filter_set(str + prefix);
 	stack_tracer_enabled = 1;
 	return 1;
 }
@@ -487,8 +499,6 @@ static int __init stack_trace_init(void)
 	trace_create_file("stack_trace", TRACE_MODE_READ, NULL, NULL, &stack_trace_fops);
 	stack_filter_init();
 
-	if (stack_boot_filter[0])
-		ftrace_set_early_filter(&stack_ops, stack_boot_filter, 1);
 	if (stack_tracer_enabled && stack_tracer_switch(true)) {
 		pr_warn("stack tracer: cannot be started\n");
 		stack_tracer_enabled = 0;

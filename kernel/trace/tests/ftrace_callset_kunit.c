@@ -199,6 +199,50 @@ static void callset_flags(struct kunit *test)
 		callset_kunit_ops[i].flags = 0;
 }
 
+struct callset_kunit_conflict {
+	const char		*name;
+	unsigned long		flags[2];
+	bool			knows;
+	enum ftrace_refusal	why;
+};
+
+static const struct callset_kunit_conflict callset_kunit_conflicts[] = {
+	{ "nothing special", { 0, 0 } },
+	{ "all registers twice", { FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_SAVE_REGS } },
+	{ "one may go elsewhere", { CALLSET_KUNIT_IPMOD, 0 } },
+	{ "one is direct", { 0, FTRACE_OPS_FL_DIRECT } },
+	{ "both may go elsewhere", { CALLSET_KUNIT_IPMOD, CALLSET_KUNIT_IPMOD }, false,
+	  FTRACE_REFUSED_IPMODIFY },
+	{ "both are direct", { FTRACE_OPS_FL_DIRECT, FTRACE_OPS_FL_DIRECT }, false,
+	  FTRACE_REFUSED_DIRECT },
+	{ "both are direct, and know of it", { FTRACE_OPS_FL_DIRECT, FTRACE_OPS_FL_DIRECT }, true,
+	  FTRACE_REFUSED_DIRECT },
+	{ "one of each", { CALLSET_KUNIT_IPMOD, FTRACE_OPS_FL_DIRECT }, false,
+	  FTRACE_REFUSED_SHARE },
+	{ "one of each, and the direct one knows", { CALLSET_KUNIT_IPMOD, FTRACE_OPS_FL_DIRECT },
+	  true, FTRACE_REFUSED_NOT },
+};
+
+KUNIT_ARRAY_PARAM_DESC(callset_kunit_conflicts, callset_kunit_conflicts, name);
+
+static int callset_kunit_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+{
+	return 0;
+}
+
+/* Whichever of the two was there first. */
+static void callset_conflicts(struct kunit *test)
+{
+	const struct callset_kunit_conflict *row = test->param_value;
+	struct ftrace_ops a = { .flags = row->flags[0] };
+	struct ftrace_ops b = { .flags = row->flags[1] };
+
+	if (row->knows)
+		b.ops_func = callset_kunit_ops_func;
+	KUNIT_EXPECT_EQ(test, ftrace_ops_conflict(&a, &b), row->why);
+	KUNIT_EXPECT_EQ(test, ftrace_ops_conflict(&b, &a), row->why);
+}
+
 static void callset_target(struct kunit *test)
 {
 	struct ftrace_callset *cs, *regs;
@@ -352,6 +396,7 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE(callset_is_canonical),
 	KUNIT_CASE(callset_with_and_without_are_inverse),
 	KUNIT_CASE_PARAM(callset_flags, callset_kunit_flags_gen_params),
+	KUNIT_CASE_PARAM(callset_conflicts, callset_kunit_conflicts_gen_params),
 	KUNIT_CASE(callset_target),
 	KUNIT_CASE(callset_number_is_free_after_release),
 	KUNIT_CASE(callset_with_sites_stays),

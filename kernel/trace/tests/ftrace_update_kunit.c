@@ -9,6 +9,9 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/memory.h>
+
+#include <asm/text-patching.h>
 
 #include "ftrace_kunit.h"
 
@@ -500,6 +503,100 @@ static void update_while_called(struct kunit *test)
 	put_task_struct(task);
 }
 
+/* Puts bytes where site 0 is. It may run meanwhile: both are NOPs. */
+static void update_kunit_poke(const void *bytes)
+{
+	guard(mutex)(&text_mutex);
+	text_poke((void *)update_kunit_ips[0], bytes, MCOUNT_INSN_SIZE);
+	text_poke_sync();
+}
+
+static struct dyn_ftrace *update_kunit_quarantined(void)
+{
+	struct dyn_ftrace *rec;
+
+	guard(mutex)(&ftrace_lock);
+	rec = ftrace_site_find(update_kunit_ips[0]);
+	return rec && ftrace_rec_quarantined(rec) ? rec : NULL;
+}
+
+/* Only the marks: it has no callset. */
+static u32 update_kunit_mark(struct dyn_ftrace *rec, u32 marks)
+{
+	u32 old = rec->state;
+
+	guard(mutex)(&ftrace_lock);
+	WRITE_ONCE(rec->state, marks);
+	return old;
+}
+
+static void update_kunit_expect_quarantine(struct kunit *test)
+{
+	struct update_kunit_ops *u = update_kunit_ops;
+	unsigned int bits[3] = { 0, 0, UPDATE_KUNIT_ALL & ~1 };
+	unsigned long ip = update_kunit_ips[0];
+
+	/* Nobody else goes without a word. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[0].ops), -EFAULT);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[1].ops), -EFAULT);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
+	update_kunit_expect_all(test, bits, 3);
+
+	/* It is no site, but can be taken away. */
+	KUNIT_EXPECT_EQ(test, ftrace_location(ip), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location_any(ip), ip);
+	KUNIT_EXPECT_TRUE(test, ftrace_text_reserved((void *)ip, (void *)ip));
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, ip, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&u[3].ops, "gcd", strlen("gcd"), 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_why_no_site("gcd", NULL), FTRACE_WORD_QUARANTINE);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[2].ops, ip, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[2].ops, ip, 1, 0), -ENOENT);
+	update_kunit_expect_all(test, bits, 3);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
+}
+
+/* A site is not what its record says: who asks for it alone, or for all or none, is told. */
+static void update_quarantine(struct kunit *test)
+{
+	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	struct update_kunit_state before = update_kunit_state();
+	struct update_kunit_ops *u = update_kunit_ops;
+	struct dyn_ftrace *rec;
+	u8 bytes[MCOUNT_INSN_SIZE];
+	u32 marks = 0;
+
+	if (before.callset[0])
+		kunit_skip(test, "somebody else is attached");
+	u[1].ops.flags = FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[0], 1), 0);
+	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[1], UPDATE_KUNIT_ALL), 0);
+	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[2], UPDATE_KUNIT_ALL), 0);
+	/* In use, it gets one more site. */
+	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[3], 2), 0);
+
+	memcpy(bytes, (void *)update_kunit_ips[0], sizeof(bytes));
+	update_kunit_poke(other);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, update_kunit_ips[0], 0, 0), -EFAULT);
+	KUNIT_EXPECT_EQ(test, u[3].ops.filter->only->nr, 1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[3].ops), 0);
+	rec = update_kunit_quarantined();
+	KUNIT_EXPECT_NOT_NULL(test, rec);
+	if (rec) {
+		marks = update_kunit_mark(rec, FTRACE_STATE_QUARANTINE);
+		update_kunit_expect_quarantine(test);
+		/* Who went around it before still finds it, but cannot come again. */
+		update_kunit_mark(rec, FTRACE_STATE_QUARANTINE | FTRACE_STATE_MODIFIED);
+		KUNIT_EXPECT_EQ(test, ftrace_location(update_kunit_ips[0]), update_kunit_ips[0]);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, update_kunit_ips[0], 0, 0),
+				-EINVAL);
+	}
+
+	update_kunit_poke(bytes);
+	if (rec)
+		update_kunit_mark(rec, marks & ~FTRACE_STATE_QUARANTINE);
+	update_kunit_expect_state(test, &before);
+}
+
 static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_two_ops, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_refilter, update_kunit_ways_gen_params),
@@ -509,6 +606,7 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_set_func, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_dynamic_ops, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_while_called, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_quarantine, update_kunit_ways_gen_params),
 	{ }
 };
 

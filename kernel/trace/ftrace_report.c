@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What was refused, and why: the texts, and where they can be read.
+ *
+ * Who is refused gets an errno, which says little. In words it is
+ *
+ *	a word in a filter file		in the error_log of the instance, with
+ *					a caret under what was wrong
+ *	an ops				in the kernel log and in the top
+ *					instance's error_log, with the site,
+ *					the ops and who has the place
+ *
+ * Invariants:
+ *  1. A code and its text are one line of one table.
+ *  2. Reports cannot fail, and change nothing.
+ *
+ * Lock order:
+ *	ftrace_lock > what tracing_log_err() takes
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/* By enum ftrace_word_error. */
+const char * const ftrace_word_errors[FTRACE_WORD_ERRORS] = {
+	[FTRACE_WORD_NO_FUNCTION]	= "No function matches",
+	[FTRACE_WORD_FREED]		= "What matches was freed after boot",
+	[FTRACE_WORD_NO_SITE]		= "What matches cannot be traced",
+	[FTRACE_WORD_VARIANT]		= "The compiler made variants of it only, NAME.*",
+	[FTRACE_WORD_QUARANTINE]	= "What matches is in quarantine, see enabled_functions",
+	[FTRACE_WORD_NOT_LISTED]	= "No function that matches is listed",
+	[FTRACE_WORD_NO_COMMAND]	= "Command not found, or not possible here",
+	[FTRACE_WORD_TOO_LONG]		= "Word is too long",
+};
+
+/* By enum ftrace_refusal. */
+static const char * const refusals[] = {
+	[FTRACE_REFUSED_NOT]		= "",
+	[FTRACE_REFUSED_IPMODIFY]	= "Only one can say where a function goes on",
+	[FTRACE_REFUSED_DIRECT]		= "Only one direct call can be on a function",
+	[FTRACE_REFUSED_SHARE]		=
+		"This direct call cannot be where a function goes elsewhere",
+	[FTRACE_REFUSED_QUARANTINE]	= "The function is in quarantine",
+};
+
+/**
+ * ftrace_ops_callback - what stands for an ops where ops are listed
+ * @ops: the ops
+ *
+ * Return: the callback that its owner knows, or the function that it calls directly.
+ */
+void *ftrace_ops_callback(const struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_GRAPH)
+		return fgraph_ops_callback(ops);
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return (void *)ftrace_ops_direct(ops);
+	return ops->func;
+}
+
+/**
+ * ftrace_report_word - log a word that was refused
+ * @tr: the instance; NULL for the top one
+ * @file: the name of the file that it was written to
+ * @word: the word
+ * @error: what is wrong
+ * @pos: where in @word
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_report_word(struct trace_array *tr, const char *file, const char *word,
+			enum ftrace_word_error error, unsigned int pos)
+{
+	tracing_log_err(tr, file, word, (const char **)ftrace_word_errors, error, pos);
+}
+
+/**
+ * ftrace_report_refusal - log that an ops is not attached
+ * @why: the reason
+ * @ip: the site, or one of them
+ * @ops: the ops
+ * @holder: the ops that is there already; NULL if there is none
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
+			   const struct ftrace_ops *ops, const struct ftrace_ops *holder)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
+	char *text;
+	int pos;
+
+	if (!__ratelimit(&limit))
+		return;
+	text = kasprintf(GFP_KERNEL, "%ps: %ps refused", (void *)ip, ftrace_ops_callback(ops));
+	if (text && holder) {
+		char *whole = kasprintf(GFP_KERNEL, "%s, %ps is there", text,
+					ftrace_ops_callback(holder));
+
+		kfree(text);
+		text = whole;
+	}
+	if (!text)
+		return;
+
+	pr_warn("%s: %s\n", text, refusals[why]);
+	pos = strcspn(text, ":") + strlen(": ");
+	/* The log comes to be early in boot, but after function tracing. */
+	if (system_state != SYSTEM_BOOTING)
+		tracing_log_err(NULL, "ftrace", text, (const char **)refusals, why, pos);
+	kfree(text);
+}
+
+/**
+ * ftrace_report_conflict - ftrace_report_refusal() for an ops that meets others
+ * @ip: the site
+ * @ops: the ops
+ * @cs: the callset of the site, which has an ops that @ops conflicts with
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_report_conflict(unsigned long ip, const struct ftrace_ops *ops,
+			    const struct ftrace_callset *cs)
+{
+	enum ftrace_refusal why;
+
+	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
+		why = ftrace_ops_conflict(cs->ops[i], ops);
+		if (why) {
+			ftrace_report_refusal(why, ip, ops, cs->ops[i]);
+			return;
+		}
+	}
+}
