@@ -19,6 +19,7 @@ import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -164,6 +165,13 @@ def job_archive(out, script, trees, modules):
     if modules:
         a.tree("/lib/modules", modules, modules_keep)
     a.close()
+
+
+def bootconfig_trailer(size, text):
+    """What makes text a bootconfig, behind an initrd of that size."""
+    data = text.encode() + b"\0"
+    data += b"\0" * (-(size + len(data)) % 4)
+    return data + struct.pack("<II", len(data), sum(data)) + b"#BOOTCONFIG\n"
 
 
 def kvm_works(kernel):
@@ -343,14 +351,16 @@ def out_extract(path, out):
 
 
 def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
-        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=()):
+        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
+        bootconfig=""):
     """Boots build/KERNEL and runs script (bytes) in it.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
     /out. allow: patterns of console lines that are no symptom. additions: what harness/image
-    adds to the user space. Returns a Result."""
+    adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
+    makes it read. Returns a Result."""
     image = kernel_image(kernel)
     archives = user_space(additions)
     # So that being ended leaves neither a guest nor its files behind.
@@ -364,6 +374,9 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
                 with open(path, "rb") as archive:
                     shutil.copyfileobj(archive, f)
             job_archive(f, script, trees, modules and modules_directory(kernel))
+            f.flush()
+            if bootconfig:
+                f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
         cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w)
