@@ -11,12 +11,18 @@
  * ftrace_kunit_forbid_tramps - let callsets do without a trampoline
  * @forbid: true to begin with it, false to end it
  *
- * Callsets that exist keep what they have.
+ * Callsets that exist keep what they have. To end what has not begun, as a suite's
+ * exit does, changes nothing.
  */
 void ftrace_kunit_forbid_tramps(bool forbid)
 {
+	static bool forbidden;
+
 	guard(mutex)(&ftrace_lock);
 
+	if (forbid == forbidden)
+		return;
+	forbidden = forbid;
 	if (forbid)
 		callset_nr_tramps += CALLSET_MAX_TRAMPS;
 	else
