@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # The targets of the repository; each calls the scripts of harness/ that do the work.
 
-export KSRC SETUP J
+export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients shell tree base kernel test-kernel stock stock-test bench series clean
+.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
 	@echo 'make kselftest    the kernel'"'"'s own ftrace and livepatch selftests, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
+	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
@@ -24,6 +25,7 @@ help:
 	@echo
 	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
 	@echo 'SETUP=no   install nothing: name what is lacking and stop'
+	@echo 'KEEP=yes   make configs keeps the objects that it compiled'
 	@echo 'J=N        compile N files at a time (default: one a CPU)'
 
 base:
@@ -70,6 +72,10 @@ kselftest: test-kernel stock-test
 clients: test-kernel
 	@harness/setup guest
 	@harness/clients
+
+configs: tree
+	@harness/setup build clang guest
+	@harness/configs $(CONFIGS)
 
 series: base
 	@harness/setup build

@@ -202,11 +202,13 @@ def kvm_trial(kernel):
         return False
 
 
-def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd):
+def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots):
     """The whole command line; the job's line is standard output, the console's a pipe."""
     cmd = ["qemu-system-x86_64", "-machine", "q35", "-cpu", CPU, "-m", mem,
-           "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
+           "-smp", str(smp), "-nodefaults", "-display", "none",
            "-kernel", image, "-initrd", initrd]
+    if not reboots:
+        cmd += ["-no-reboot"]
     if accel == "icount":
         cmd += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
                 "-rtc", "base=2025-01-01,clock=vm"]
@@ -229,6 +231,8 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
     if plugin:
         cmd += ["-plugin", f"{plugin_library()},{plugin}"]
         words += ["nokaslr"]
+    if reboots:
+        words += ["guest.poweroff"]
     return cmd + ["-append", " ".join(words + ([append] if append else []))]
 
 
@@ -352,7 +356,7 @@ def out_extract(path, out):
 
 def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
         append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
-        bootconfig=""):
+        bootconfig="", reboots=False):
     """Boots build/KERNEL and runs script (bytes) in it.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
@@ -360,7 +364,8 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
     True (the job's output) or "all" (the console too). out: directory for the guest's
     /out. allow: patterns of console lines that are no symptom. additions: what harness/image
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
-    makes it read. Returns a Result."""
+    makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
+    again with the memory as it was. Returns a Result."""
     image = kernel_image(kernel)
     archives = user_space(additions)
     # So that being ended leaves neither a guest nor its files behind.
@@ -379,7 +384,7 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w)
+        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots)
         if shell:
             os.close(console)
             os.close(console_w)
