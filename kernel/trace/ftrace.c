@@ -19,7 +19,6 @@
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
-#include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -44,9 +43,6 @@ int ftrace_enabled __read_mostly = 1;
 /* Set by ftrace_kill(), never cleared. */
 int ftrace_disabled __read_mostly;
 
-/* What the static trampolines hand to a single callback. */
-struct ftrace_ops *function_trace_op __read_mostly = &global_ops;
-
 /* The ops of the top instance; others share its filter. */
 struct ftrace_ops global_ops = {
 	.func	= ftrace_stub,
@@ -54,13 +50,6 @@ struct ftrace_ops global_ops = {
 };
 
 /* Calling an ops */
-
-static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,
-					    struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	if (!(ops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
-		ops->func(ip, parent_ip, ops, fregs);
-}
 
 /* For an ops that asked for recursion protection, or for RCU to be watching. */
 static void ftrace_assist_func(unsigned long ip, unsigned long parent_ip,
@@ -75,46 +64,6 @@ static void ftrace_assist_func(unsigned long ip, unsigned long parent_ip,
 }
 
 NOKPROBE_SYMBOL(ftrace_assist_func);
-
-/**
- * ftrace_list_func - call all ops of a site
- * @ip: the site
- * @parent_ip: where its function returns to
- * @op: ignored
- * @fregs: the registers at the site
- *
- * What ftrace_caller calls where callsets without a trampoline exist: each
- * callset's ops are those that want the site, so nothing is tested.
- *
- * Context: any that can be traced, NMI included.
- */
-void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	struct ftrace_callset *cs;
-	struct dyn_ftrace *rec;
-	int bit;
-
-	kmsan_unpoison_memory(fregs, ftrace_regs_size());
-
-	/* Disables preemption, which holds up the freeing of what is used. */
-	bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
-	if (bit < 0)
-		return;
-
-	rec = ftrace_site_find(ip);
-	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-	for (unsigned int i = 0; cs && i < cs->nr_funcs; i++)
-		ftrace_ops_call(ip, parent_ip, cs->ops[i], fregs);
-
-	trace_clear_recursion(bit);
-
-	/* These bring their own protection. */
-	if (cs && cs->nr_graph)
-		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
-}
-
-NOKPROBE_SYMBOL(ftrace_list_func);
 
 /**
  * ftrace_ops_get_func - what a trampoline calls for an ops
@@ -206,8 +155,7 @@ void ftrace_ops_init(struct ftrace_ops *ops)
 	if (ops->flags & FTRACE_OPS_FL_INITIALIZED)
 		return;
 	INIT_LIST_HEAD(&ops->list);
-	ftrace_filter_init(&ops->own_filter);
-	ops->filter = &ops->own_filter;
+	ftrace_ops_init_filter(ops);
 	ops->flags |= FTRACE_OPS_FL_INITIALIZED;
 }
 
@@ -274,7 +222,7 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
 		return -EINVAL;
 
 	/* Nobody can claim where all functions go on. */
-	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !ops->filter->only)
+	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && ftrace_ops_is_everywhere(ops))
 		return -EINVAL;
 	return 0;
 }
@@ -461,17 +409,6 @@ void __init ftrace_init_global_array_ops(struct trace_array *tr)
 	tr->ops->private = tr;
 	ftrace_init_trace_array(tr);
 	init_array_fgraph_ops(tr, tr->ops);
-}
-
-/**
- * ftrace_init_trace_array - prepare what an instance holds of function tracing
- * @tr: the instance
- */
-void ftrace_init_trace_array(struct trace_array *tr)
-{
-	INIT_LIST_HEAD(&tr->func_probes);
-	INIT_LIST_HEAD(&tr->mod_trace);
-	INIT_LIST_HEAD(&tr->mod_notrace);
 }
 
 /**

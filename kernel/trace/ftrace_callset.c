@@ -14,10 +14,13 @@
 #include <linux/ftrace.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/kmsan-checks.h>
+#include <linux/kprobes.h>
 #include <linux/overflow.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/trace_recursion.h>
 
 #include "ftrace_internal.h"
 
@@ -456,6 +459,49 @@ bool is_ftrace_trampoline(unsigned long addr)
 	preempt_enable_notrace();
 	return ret;
 }
+
+/* What the static trampolines hand to a single callback. */
+struct ftrace_ops *function_trace_op __read_mostly = &global_ops;
+
+/**
+ * ftrace_list_func - call all ops of a site
+ * @ip: the site
+ * @parent_ip: where its function returns to
+ * @op: ignored
+ * @fregs: the registers at the site
+ *
+ * What ftrace_caller calls where callsets without a trampoline exist: each
+ * callset's ops are those that want the site, so nothing is tested.
+ *
+ * Context: any that can be traced, NMI included.
+ */
+void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct ftrace_callset *cs;
+	struct dyn_ftrace *rec;
+	int bit;
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+
+	/* Disables preemption, which holds up the freeing of what is used. */
+	bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
+	if (bit < 0)
+		return;
+
+	rec = ftrace_site_find(ip);
+	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+	for (unsigned int i = 0; cs && i < cs->nr_funcs; i++)
+		ftrace_ops_call(ip, parent_ip, cs->ops[i], fregs);
+
+	trace_clear_recursion(bit);
+
+	/* These bring their own protection. */
+	if (cs && cs->nr_graph)
+		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
+}
+
+NOKPROBE_SYMBOL(ftrace_list_func);
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_callset_kunit.c"

@@ -787,6 +787,17 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 }
 
 /**
+ * ftrace_init_trace_array - prepare a trace array to have probes
+ * @tr: the trace array
+ */
+void ftrace_init_trace_array(struct trace_array *tr)
+{
+	INIT_LIST_HEAD(&tr->func_probes);
+	INIT_LIST_HEAD(&tr->mod_trace);
+	INIT_LIST_HEAD(&tr->mod_notrace);
+}
+
+/**
  * clear_ftrace_function_probes - take all probes of a trace array off
  * @tr: the trace array, which is about to go
  *

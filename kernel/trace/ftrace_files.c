@@ -388,16 +388,6 @@ static const struct file_operations callsets_fops = {
 };
 
 /**
- * ftrace_init_tracefs - make the files that every instance has
- * @tr: the instance
- * @d_tracer: its directory
- */
-void ftrace_init_tracefs(struct trace_array *tr, struct dentry *d_tracer)
-{
-	ftrace_pid_init(tr, d_tracer);
-}
-
-/**
  * ftrace_init_tracefs_toplevel - make the files that only the top instance has
  * @tr: the top instance
  * @d_tracer: its directory

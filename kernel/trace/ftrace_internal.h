@@ -24,6 +24,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 
 struct module;
 struct orc_entry;
@@ -32,9 +33,58 @@ struct seq_file;
 struct trace_array;
 struct trace_parser;
 
+/**
+ * struct ftrace_retiree - something that readers without a lock may still use
+ * @node: links the ones that wait
+ * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
+ *	  in code that is going away; makes the object unfindable
+ * @free: called once no reader is left
+ */
+struct ftrace_retiree {
+	struct list_head	node;
+	void			(*hide)(struct ftrace_retiree *retiree);
+	void			(*free)(struct ftrace_retiree *retiree);
+};
+
+/* ftrace.c */
+
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
-extern struct ftrace_ops *function_trace_op;
+extern struct list_head ftrace_ops_registered;
+extern int ftrace_disabled;
+
+void ftrace_ops_init(struct ftrace_ops *ops);
+int ftrace_ops_register(struct ftrace_ops *ops);
+int ftrace_ops_unregister(struct ftrace_ops *ops);
+bool ftrace_ops_is_active(const struct ftrace_ops *ops);
+bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
+void ftrace_retire(struct ftrace_retiree *retiree);
+void ftrace_wait_for_tasks(void);
+
+/* For the functions that call several ops; its protection is the caller's. */
+static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,
+					    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
+		ops->func(ip, parent_ip, ops, fregs);
+}
+
+/* ftrace_pid.c */
+
+void ftrace_pid_update_ops(struct ftrace_ops *ops);
+bool ftrace_pids_enabled(struct ftrace_ops *ops);
+
+/* ftrace_update.c or, without sites to switch, ftrace_static.c */
+
+int ftrace_attach(struct ftrace_ops *ops);
+void ftrace_detach(struct ftrace_ops *ops);
+int ftrace_update_all(void);
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+
+/* ftrace_callset.c or, without sites to switch, ftrace_static.c */
+
+void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
@@ -95,19 +145,6 @@ static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
 {
 	WRITE_ONCE(rec->state, rec->state | FTRACE_STATE_QUARANTINE);
 }
-
-/**
- * struct ftrace_retiree - something that readers without a lock may still use
- * @node: links the ones that wait
- * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
- *	  in code that is going away; makes the object unfindable
- * @free: called once no reader is left
- */
-struct ftrace_retiree {
-	struct list_head	node;
-	void			(*hide)(struct ftrace_retiree *retiree);
-	void			(*free)(struct ftrace_retiree *retiree);
-};
 
 /**
  * struct ftrace_table - the records of one piece of text
@@ -191,22 +228,6 @@ struct ftrace_site_set {
 /* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
 #define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
 #define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
-
-/* ftrace.c */
-
-extern struct list_head ftrace_ops_registered;
-extern int ftrace_disabled;
-
-void ftrace_ops_init(struct ftrace_ops *ops);
-int ftrace_ops_register(struct ftrace_ops *ops);
-int ftrace_ops_unregister(struct ftrace_ops *ops);
-bool ftrace_ops_is_active(const struct ftrace_ops *ops);
-void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
-bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
-void ftrace_retire(struct ftrace_retiree *retiree);
-void ftrace_wait_for_tasks(void);
-void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 /* ftrace_sites.c, and what the linker script puts around its input */
 
@@ -306,6 +327,8 @@ void ftrace_report_word(struct trace_array *tr, const char *file, const char *wo
 
 /* ftrace_callset.c */
 
+extern struct ftrace_ops *function_trace_op;
+
 struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
 u32 ftrace_callset_limit(void);
@@ -383,13 +406,10 @@ static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
 
 /* ftrace_update.c */
 
-int ftrace_attach(struct ftrace_ops *ops);
-void ftrace_detach(struct ftrace_ops *ops);
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not);
 int ftrace_attach_table(struct ftrace_table *table);
 void ftrace_detach_table(struct ftrace_table *table);
-int ftrace_update_all(void);
 void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);
 
 /* ftrace_filter.c */
@@ -407,6 +427,18 @@ void ftrace_site_set_drop_lost(struct ftrace_site_set *set);
 enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module);
 void __init ftrace_early_list(char *to, const char *list, const char *param);
 void ftrace_filter_init(struct ftrace_filter *filter);
+
+static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
+{
+	ftrace_filter_init(&ops->own_filter);
+	ops->filter = &ops->own_filter;
+}
+
+/* Whether nothing says which sites an ops is for. */
+static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
+{
+	return !ops->filter->only;
+}
 
 typedef int (*ftrace_word_func_t)(void *data, char *word, bool cut);
 
@@ -436,12 +468,6 @@ void ftrace_files_init(struct trace_array *tr, struct dentry *parent);
 int ftrace_command_run(struct trace_array *tr, char *func, char *command, bool enable);
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr);
 void ftrace_command_forget_range(unsigned long start, unsigned long end);
-
-/* ftrace_pid.c */
-
-void ftrace_pid_init(struct trace_array *tr, struct dentry *parent);
-void ftrace_pid_update_ops(struct ftrace_ops *ops);
-bool ftrace_pids_enabled(struct ftrace_ops *ops);
 
 /* ftrace_profile.c */
 
@@ -534,5 +560,42 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
 struct orc_entry *ftrace_tramp_orc(unsigned long ip);
 void arch_ftrace_set_caller(ftrace_func_t func);
 
-#endif /* CONFIG_DYNAMIC_FTRACE */
+#else /* !CONFIG_DYNAMIC_FTRACE */
+
+/* ftrace_static.c */
+
+extern ftrace_func_t ftrace_trace_function;
+
+static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
+{
+}
+
+static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
+{
+	return true;
+}
+
+static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
+{
+	return 0;
+}
+
+static inline bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
+{
+	return true;
+}
+
+static inline void fgraph_update_pid_func(void)
+{
+}
+
+static inline int ftrace_direct_register_peer(struct ftrace_ops *ops)
+{
+	return ftrace_ops_register(ops);
+}
+
+static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
+{
+}
+#endif /* !CONFIG_DYNAMIC_FTRACE */
 #endif /* _KERNEL_TRACE_FTRACE_INTERNAL_H */

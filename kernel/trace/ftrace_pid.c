@@ -584,13 +584,13 @@ static const struct file_operations ftrace_no_pid_fops = {
 };
 
 /**
- * ftrace_pid_init - make the files of a trace array's pid lists
+ * ftrace_init_tracefs - make the files that every trace array has, those of its pid lists
  * @tr: the trace array
  * @parent: the directory of @tr
  *
  * Context: Sleeps. A file that could not be made is missing; tracefs says so.
  */
-void ftrace_pid_init(struct trace_array *tr, struct dentry *parent)
+void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr,
 			  &ftrace_pid_fops);

@@ -7,6 +7,9 @@
  * ftrace_regs_call) is patched: ftrace_stub, one callback, or ftrace_list_func.
  * The stack frame is a struct pt_regs, as in the trampolines that
  * arch/x86/kernel/ftrace.c emits.
+ *
+ * Without DYNAMIC_FTRACE nothing is patched: every function calls __fentry__,
+ * which asks ftrace_trace_function.
  */
 #include <linux/cfi_types.h>
 #include <linux/export.h>
@@ -25,14 +28,6 @@ SYM_TYPED_FUNC_START(ftrace_stub)
 	CALL_DEPTH_ACCOUNT
 	RET
 SYM_FUNC_END(ftrace_stub)
-
-SYM_FUNC_START(__fentry__)
-	CALL_DEPTH_ACCOUNT
-	RET
-SYM_FUNC_END(__fentry__)
-EXPORT_SYMBOL(__fentry__)
-
-#ifdef CONFIG_DYNAMIC_FTRACE
 
 #ifdef CONFIG_FRAME_POINTER
 # define RECORDS	(5 * 8)
@@ -64,16 +59,21 @@ EXPORT_SYMBOL(__fentry__)
 #endif
 .endm
 
-/* Everything that the callback takes: ip, parent_ip, ops, fregs. */
-.macro CALLBACK_ARGS cs
+/* What the callback takes: ip, parent_ip. The latter's address is left in RCX. */
+.macro CALLBACK_IPS
 	movq	TOP(%rsp), %rdi
 	movq	%rdi, RIP(%rsp)
 	leaq	TOP+8(%rsp), %rcx
+	leaq	-MCOUNT_INSN_SIZE(%rdi), %rdi
+	movq	TOP+8(%rsp), %rsi
+.endm
+
+/* And ops, fregs. */
+.macro CALLBACK_ARGS cs
+	CALLBACK_IPS
 	movq	%rcx, RSP(%rsp)
 	movq	$0, ORIG_RAX(%rsp)
 	movq	$\cs, CS(%rsp)
-	leaq	-MCOUNT_INSN_SIZE(%rdi), %rdi
-	movq	TOP+8(%rsp), %rsi
 	movq	function_trace_op(%rip), %rdx
 	movq	%rsp, %rcx
 .endm
@@ -91,6 +91,8 @@ EXPORT_SYMBOL(__fentry__)
 	movq	RSI(%rsp), %rsi
 	movq	RDI(%rsp), %rdi
 .endm
+
+#ifdef CONFIG_DYNAMIC_FTRACE
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 /* A direct function that does nothing, for the self-tests. */
@@ -149,6 +151,36 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 	RET
 SYM_FUNC_END(ftrace_regs_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
+
+/* For sites that the build left as calls, until boot or the module loader has made them NOPs. */
+SYM_FUNC_START(__fentry__)
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+
+#else /* !CONFIG_DYNAMIC_FTRACE */
+
+SYM_FUNC_START(__fentry__)
+	CALL_DEPTH_ACCOUNT
+	cmpq	$ftrace_stub, ftrace_trace_function(%rip)
+	jne	.Ltrace
+	RET
+.Ltrace:
+	subq	$TOP, %rsp
+	STORE_ARGS
+	CALLBACK_IPS
+	/* Nobody gets registers here. ftrace_list_func() knows the ops. */
+	xorl	%edx, %edx
+	xorl	%ecx, %ecx
+	movq	ftrace_trace_function(%rip), %r8
+	CALL_NOSPEC r8
+	LOAD_ARGS
+	addq	$TOP, %rsp
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+STACK_FRAME_NON_STANDARD_FP(__fentry__)
 
 #endif /* CONFIG_DYNAMIC_FTRACE */
 
