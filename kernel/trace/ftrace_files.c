@@ -416,10 +416,10 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 /**
  * ftrace_mod_address_lookup - name the trampoline that an address is in
  * @addr: the address
- * @size: gets the size of the code
- * @off: gets the offset of @addr in it
- * @modname: gets the name to show as its module
- * @modbuildid: gets NULL
+ * @size: gets the size of the code; or NULL
+ * @off: gets the offset of @addr in it; or NULL
+ * @modname: gets the name to show as its module; or NULL
+ * @modbuildid: gets NULL; or NULL
  * @sym: gets its name, of at most KSYM_NAME_LEN bytes
  *
  * Context: any.
@@ -434,8 +434,10 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned 
 	preempt_disable_notrace();
 	cs = ftrace_callset_by_tramp(addr);
 	if (cs) {
-		*size = cs->tramp_size;
-		*off = addr - cs->tramp;
+		if (size)
+			*size = cs->tramp_size;
+		if (off)
+			*off = addr - cs->tramp;
 		if (modname)
 			*modname = FTRACE_TRAMPOLINE_MOD;
 		if (modbuildid)
