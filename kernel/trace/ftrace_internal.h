@@ -463,6 +463,17 @@ static inline void ftrace_graph_filter_forget_range(unsigned long start, unsigne
 
 void ftrace_files_init(struct trace_array *tr, struct dentry *parent);
 
+/* ftrace_kallsyms.c */
+
+#ifdef CONFIG_MODULES
+void ftrace_kallsyms_save_init(const struct ftrace_table *table);
+void ftrace_kallsyms_forget_module(const struct module *mod);
+#else
+static inline void ftrace_kallsyms_save_init(const struct ftrace_table *table)
+{
+}
+#endif
+
 /* ftrace_command.c: "function:command:parameter" in the filter files */
 
 int ftrace_command_run(struct trace_array *tr, char *func, char *command, bool enable);

@@ -882,6 +882,7 @@ void ftrace_release_mod(struct module *mod)
  *
  * Context: process context, sleeps.
  */
+	ftrace_kallsyms_forget_module(mod);
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
 	struct ftrace_table *table;
@@ -899,3 +900,4 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_sites_kunit.c"
 #endif
+			ftrace_kallsyms_save_init(table);

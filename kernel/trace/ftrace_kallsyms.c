@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names for addresses that no other symbol table has: trampolines, and functions
+ * of modules' init text that is gone. A trace that is read later names the latter.
+ *
+ * Invariants:
+ *  1. The names of a module's init text are kept from when the text is freed until
+ *     the module goes, if an ops was registered when it was freed.
+ *
+ * Changes are made with ftrace_lock held; readers run anywhere without it, and
+ * what they found stays until they enable preemption.
+ */
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "ftrace_internal.h"
+
+#ifdef CONFIG_MODULES
+
+/**
+ * struct init_func - a function of init text that is gone
+ * @start: where it began
+ * @size: its size, in bytes
+ * @name: its name
+ */
+struct init_func {
+	unsigned long	start;
+	unsigned long	size;
+	char		*name;
+};
+
+/**
+ * struct init_names - the functions of a module's init text
+ * @node: in init_names_list
+ * @rcu: frees it
+ * @mod: the module
+ * @nr: how many of @func there are
+ * @func: those that could be traced
+ */
+struct init_names {
+	struct list_head	node;
+	struct rcu_head		rcu;
+	struct module		*mod;
+	unsigned int		nr;
+	struct init_func	func[];
+};
+
+static LIST_HEAD(init_names_list);
+
+static void init_names_free(struct rcu_head *rcu)
+{
+	struct init_names *names = container_of(rcu, struct init_names, rcu);
+
+	for (unsigned int i = 0; i < names->nr; i++)
+		kfree(names->func[i].name);
+	kfree(names);
+}
+
+static bool init_func_save(struct init_func *func, unsigned long ip)
+{
+	char name[KSYM_NAME_LEN];
+	unsigned long offset;
+	char *modname;
+
+	if (!kallsyms_lookup(ip, &func->size, &offset, &modname, name))
+		return false;
+	func->start = ip - offset;
+	func->name = kstrdup(name, GFP_KERNEL);
+	return func->name;
+}
+
+/**
+ * ftrace_kallsyms_save_init - keep the names of init text that goes away
+ * @table: its records
+ *
+ * Context: ftrace_lock is held; sleeps. The module's symbols still have them.
+ * Without memory, a reader of the trace sees numbers.
+ */
+void ftrace_kallsyms_save_init(const struct ftrace_table *table)
+{
+	struct init_names *names;
+	struct dyn_ftrace *rec;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	/* Nobody has traced them. */
+	if (!table->mod || list_empty(&ftrace_ops_registered))
+		return;
+
+	names = kzalloc(struct_size(names, func, table->nr), GFP_KERNEL);
+	if (!names)
+		return;
+	names->mod = table->mod;
+	for_each_ftrace_rec(table, rec)
+		names->nr += init_func_save(&names->func[names->nr], ftrace_rec_ip(table, rec));
+	list_add_rcu(&names->node, &init_names_list);
+}
+
+/**
+ * ftrace_kallsyms_forget_module - drop the names of a module's init text
+ * @mod: the module
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_kallsyms_forget_module(const struct module *mod)
+{
+	struct init_names *names, *next;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry_safe(names, next, &init_names_list, node) {
+		if (names->mod != mod)
+			continue;
+		list_del_rcu(&names->node);
+		call_rcu(&names->rcu, init_names_free);
+	}
+}
+
+/* Return: the names that have @addr, with the function in @func; or NULL. */
+static struct init_names *init_names_find(unsigned long addr, struct init_func **func)
+{
+	struct init_names *names;
+
+	list_for_each_entry_lockless(names, &init_names_list, node) {
+		for (unsigned int i = 0; i < names->nr; i++) {
+			*func = &names->func[i];
+			if (addr - (*func)->start < (*func)->size)
+				return names;
+		}
+	}
+	return NULL;
+}
+
+/* What ftrace_mod_get_kallsym() gets of function *@symnum; counts that down if there is none. */
+static bool init_get_kallsym(unsigned int *symnum, unsigned long *value, char *type, char *name,
+			     char *module_name, int *exported)
+{
+	struct init_names *names;
+
+	list_for_each_entry_lockless(names, &init_names_list, node) {
+		if (*symnum >= names->nr) {
+			*symnum -= names->nr;
+			continue;
+		}
+		*value = names->func[*symnum].start;
+		*type = 'T';
+		*exported = 1;
+		strscpy(name, names->func[*symnum].name, KSYM_NAME_LEN);
+		strscpy(module_name, names->mod->name, MODULE_NAME_LEN);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_mod_address_lookup - name what an address is in
+ * @addr: the address
+ * @size: gets the size of the trampoline or function; or NULL
+ * @off: gets the offset of @addr in it; or NULL
+ * @modname: gets the name of its module, or what to show as such; or NULL
+ * @modbuildid: gets the build ID of its module, or NULL; or NULL
+ * @sym: gets its name, of at most KSYM_NAME_LEN bytes
+ *
+ * Context: any; preemption is disabled for as long as *@modname is used.
+ * Return: the length of the name; 0 if @addr is in nothing that is known here.
+ */
+int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned long *off,
+			      char **modname, const unsigned char **modbuildid, char *sym)
+{
+	unsigned long found_start, found_size;
+	struct ftrace_callset *cs;
+	struct init_names *names;
+	struct init_func *func;
+	int ret = 0;
+
+	preempt_disable_notrace();
+	/* First what is there now: it may be where init text was. */
+	cs = ftrace_callset_by_tramp(addr);
+	names = cs ? NULL : init_names_find(addr, &func);
+	if (cs) {
+		found_start = cs->tramp;
+		found_size = cs->tramp_size;
+		ret = strscpy(sym, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+	} else if (names) {
+		found_start = func->start;
+		found_size = func->size;
+		ret = strscpy(sym, func->name, KSYM_NAME_LEN);
+	}
+	if (ret) {
+		if (size)
+			*size = found_size;
+		if (off)
+			*off = addr - found_start;
+		if (modname)
+			*modname = names ? names->mod->name : FTRACE_TRAMPOLINE_MOD;
+		if (modbuildid)
+			*modbuildid = names ? module_buildid(names->mod) : NULL;
+	}
+	preempt_enable_notrace();
+	return ret;
+}
+
+#else /* !CONFIG_MODULES */
+
+static bool init_get_kallsym(unsigned int *symnum, unsigned long *value, char *type, char *name,
+			     char *module_name, int *exported)
+{
+	return false;
+}
+#endif /* !CONFIG_MODULES */
+
+static bool tramp_get_kallsym(unsigned int symnum, unsigned long *value, char *type,
+			      char *name, char *module_name, int *exported)
+{
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr) {
+		if (!cs->tramp || symnum--)
+			continue;
+		*value = cs->tramp;
+		*type = 't';
+		*exported = 0;
+		strscpy(name, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+		strscpy(module_name, FTRACE_TRAMPOLINE_MOD, MODULE_NAME_LEN);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_mod_get_kallsym - walk the names for /proc/kallsyms
+ * @symnum: which one, from 0
+ * @value: gets its address
+ * @type: gets the letter of its type
+ * @name: gets its name, of KSYM_NAME_LEN bytes
+ * @module_name: gets its module, or what stands for that, of MODULE_NAME_LEN bytes
+ * @exported: gets whether the letter is to be a capital
+ *
+ * Context: any.
+ * Return: 0, or -ERANGE behind the last one.
+ */
+int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name,
+			   char *module_name, int *exported)
+{
+	bool found;
+
+	preempt_disable_notrace();
+	found = init_get_kallsym(&symnum, value, type, name, module_name, exported) ||
+		tramp_get_kallsym(symnum, value, type, name, module_name, exported);
+	preempt_enable_notrace();
+	return found ? 0 : -ERANGE;
+}
