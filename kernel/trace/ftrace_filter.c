@@ -291,9 +291,10 @@ static bool pattern_matches(const struct site_pattern *pattern, const char *name
 }
 
 /* An empty module pattern stands for any module, but not for the kernel. */
-static bool pattern_matches_module(const struct site_pattern *pattern, const struct module *mod)
+static bool pattern_matches_module(const struct site_pattern *pattern, struct module *mod)
 {
-	bool matches = mod && pattern_matches(pattern, mod->name, strlen(mod->name));
+	const char *name = module_name(mod);
+	bool matches = mod && pattern_matches(pattern, name, strlen(name));
 
 	return matches != !!pattern->not;
 }
@@ -644,7 +645,7 @@ static int later_match(struct list_head *list, struct list_head *due, struct mod
 		pattern_parse(&pattern, copy);
 		if (!pattern_matches_module(&pattern, mod))
 			continue;
-		found = ftrace_match_sites(later->func, mod->name);
+		found = ftrace_match_sites(later->func, module_name(mod));
 		if (IS_ERR(found))
 			return PTR_ERR(found);
 		ftrace_site_set_drop_lost(found);

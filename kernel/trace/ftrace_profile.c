@@ -534,7 +534,7 @@ void ftrace_profile_add_table(struct ftrace_table *table)
 
 	if (profile_enabled && profile_alloc_for(table))
 		pr_warn("no memory to profile %u functions of %s\n", table->nr,
-			table->mod ? table->mod->name : "the kernel");
+			module_name(table->mod));
 }
 
 /**

@@ -334,6 +334,7 @@ void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long t
 
 /* Names */
 
+#ifdef CONFIG_MODULES
 /* Symbols mostly come in the order of their addresses: @at is a good guess. */
 static unsigned int names_seek(const struct ftrace_table *table, unsigned int at,
 			       unsigned long addr)
@@ -369,6 +370,26 @@ static void names_index_module(struct ftrace_names *names)
 	}
 }
 
+static const char *names_of_module(struct ftrace_names *names, unsigned int index)
+{
+	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
+	u32 sym = names->sym[index];
+
+	if (sym == U32_MAX || sym >= syms->num_symtab)
+		return NULL;
+	return syms->strtab + syms->symtab[sym].st_name;
+}
+#else /* !CONFIG_MODULES */
+static void names_index_module(struct ftrace_names *names)
+{
+}
+
+static const char *names_of_module(struct ftrace_names *names, unsigned int index)
+{
+	return NULL;
+}
+#endif /* !CONFIG_MODULES */
+
 /**
  * ftrace_names_start - start to walk the names of a table's sites
  * @names: the walk
@@ -396,16 +417,6 @@ int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table)
 	guard(preempt)();
 	names_index_module(names);
 	return 0;
-}
-
-static const char *names_of_module(struct ftrace_names *names, unsigned int index)
-{
-	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
-	u32 sym = names->sym[index];
-
-	if (sym == U32_MAX || sym >= syms->num_symtab)
-		return NULL;
-	return syms->strtab + syms->symtab[sym].st_name;
 }
 
 /**
@@ -871,6 +882,7 @@ void ftrace_release_mod(struct module *mod)
 			table_remove(table);
 	}
 	ftrace_filter_forget_module(mod);
+	ftrace_kallsyms_forget_module(mod);
 }
 #endif /* CONFIG_MODULES */
 
@@ -882,7 +894,6 @@ void ftrace_release_mod(struct module *mod)
  *
  * Context: process context, sleeps.
  */
-	ftrace_kallsyms_forget_module(mod);
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
 	struct ftrace_table *table;
@@ -891,6 +902,7 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 
 	for_each_ftrace_table(table) {
 		if (table->mod == mod && table->start == (unsigned long)start) {
+			ftrace_kallsyms_save_init(table);
 			table_remove(table);
 			return;
 		}
@@ -900,4 +912,3 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_sites_kunit.c"
 #endif
-			ftrace_kallsyms_save_init(table);
