@@ -685,7 +685,6 @@ void __init ftrace_init(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	arch_ftrace_init();
 	table = boot_table_range(nr, _stext, _etext);
 	/* Freed after boot, so it gets a table of its own. */
 	init_table = boot_table_range(nr, __init_begin, __init_end);

@@ -351,7 +351,7 @@ static __always_inline int tx_apply_rec(struct ftrace_tx *tx, struct ftrace_tabl
 		tx->to.cs->nr_sites++;
 	ftrace_rec_set_callset(rec, to, tx->to.mark);
 	if (tx->from.target != tx->to.target)
-		arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);
+		arch_ftrace_patch_add(patch, ip, tx->to.target);
 	return 0;
 }
 
@@ -757,7 +757,7 @@ static __always_inline int direct_move_rec(struct ftrace_tx *tx, struct ftrace_t
 		tx_quarantine(&tx->from, rec, ip);
 		return 0;
 	}
-	arch_ftrace_patch_add(patch, ip, tx->from.target, tx->to.target);
+	arch_ftrace_patch_add(patch, ip, tx->to.target);
 	return 0;
 }
 

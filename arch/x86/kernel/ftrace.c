@@ -99,21 +99,15 @@ struct site_insn {
 
 static_assert(sizeof(struct site_insn) == MCOUNT_INSN_SIZE);
 
-static __always_inline struct site_insn ftrace_gen_branch(u8 op, unsigned long ip,
-							  unsigned long target)
-{
-	return (struct site_insn) {
-		.op	= op,
-		.arg	= target - (ip + MCOUNT_INSN_SIZE),
-	};
-}
-
-/* This runs for each site that is switched, twice. */
+/* This runs for each site that is switched. */
 static __always_inline struct site_insn ftrace_gen_site(unsigned long ip, unsigned long target)
 {
-	if (target)
-		return ftrace_gen_branch(CALL_INSN_OPCODE, ip, target);
-	return *(const struct site_insn *)x86_nops[MCOUNT_INSN_SIZE];
+	if (!target)
+		return *(const struct site_insn *)x86_nops[MCOUNT_INSN_SIZE];
+	return (struct site_insn) {
+		.op	= CALL_INSN_OPCODE,
+		.arg	= target - (ip + MCOUNT_INSN_SIZE),
+	};
 }
 
 /**
@@ -163,16 +157,6 @@ int arch_ftrace_init_site(unsigned long ip)
 		return -EINVAL;
 	text_poke_early((void *)ip, x86_nops[MCOUNT_INSN_SIZE], MCOUNT_INSN_SIZE);
 	return 0;
-}
-
-/**
- * arch_ftrace_init - get ready to switch sites
- *
- * Context: boot, before the first transaction.
- */
-void __init arch_ftrace_init(void)
-{
-	text_patch_init();
 }
 
 #ifdef FTRACE_PROFILE_PATH
@@ -250,8 +234,9 @@ static void ftrace_patch_flush(struct ftrace_patch *patch)
 	patch->sorted = true;
 }
 
-static __always_inline void ftrace_patch_add_insn(struct ftrace_patch *patch, unsigned long ip,
-						  struct site_insn from, struct site_insn to)
+/* Makes room for the instruction at @ip, which the caller describes. */
+static __always_inline struct text_patch *ftrace_patch_next(struct ftrace_patch *patch,
+							    unsigned long ip)
 {
 	struct text_patch *p;
 
@@ -261,27 +246,27 @@ static __always_inline void ftrace_patch_add_insn(struct ftrace_patch *patch, un
 	p = &patch->vec[patch->nr];
 	if (patch->nr && text_patch_addr(p - 1) > ip)
 		patch->sorted = false;
-	p->addr = ip;
-	p->len = MCOUNT_INSN_SIZE;
-	*(struct site_insn *)p->old = from;
-	*(struct site_insn *)p->new = to;
 	patch->nr++;
+	return p;
 }
 
 /**
  * arch_ftrace_patch_add - add one instruction to a batch
  * @patch: from arch_ftrace_patch_begin()
  * @ip: address of the CALL or NOP
- * @from: what it calls now; 0 for a NOP
  * @to: what it shall call; 0 for a NOP
  *
  * Context: may apply what was added so far, so both the old and the new
  * target must be ready to be called.
  */
-void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip,
-			   unsigned long from, unsigned long to)
+void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to)
 {
-	ftrace_patch_add_insn(patch, ip, ftrace_gen_site(ip, from), ftrace_gen_site(ip, to));
+	struct text_patch *p = ftrace_patch_next(patch, ip);
+
+	if (to)
+		text_patch_set_call(p, ip, to);
+	else
+		text_patch_set_nop(p, ip);
 }
 
 /**
@@ -743,7 +728,7 @@ static void ftrace_tramp_patch_calls(struct ftrace_patch *patch, struct ftrace_c
 		if (cs->ops[i] != ops || !from || from == to)
 			continue;
 		arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset,
-				      (unsigned long)from, (unsigned long)to);
+				      (unsigned long)to);
 		tramp->call[i].func = to;
 	}
 }
@@ -790,10 +775,7 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
 	if (!tramp)
 		return;
 	ip = cs->tramp + tramp->jmp;
-	ftrace_patch_add_insn(patch, ip,
-			      ftrace_gen_branch(JMP32_INSN_OPCODE, ip,
-						ftrace_ops_direct(cs->direct)),
-			      ftrace_gen_branch(JMP32_INSN_OPCODE, ip, to));
+	text_patch_set_jump(ftrace_patch_next(patch, ip), ip, to);
 }
 
 /**
@@ -838,8 +820,8 @@ void arch_ftrace_set_caller(ftrace_func_t func)
 	if (dest == ftrace_caller_dest)
 		return;
 	patch = arch_ftrace_patch_begin(2);
-	arch_ftrace_patch_add(patch, (unsigned long)ftrace_call, ftrace_caller_dest, dest);
-	arch_ftrace_patch_add(patch, (unsigned long)ftrace_regs_call, ftrace_caller_dest, dest);
+	arch_ftrace_patch_add(patch, (unsigned long)ftrace_call, dest);
+	arch_ftrace_patch_add(patch, (unsigned long)ftrace_regs_call, dest);
 	arch_ftrace_patch_end(patch);
 	ftrace_caller_dest = dest;
 }

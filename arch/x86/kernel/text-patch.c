@@ -9,15 +9,15 @@
  *
  *	1. publish the batch
  *	2. write INT3 over the first byte of every instruction;	sync all CPUs
- *	3. write the other bytes;				sync all CPUs
+ *	3. write the other bytes, where they change;		sync all CPUs
  *	4. write the first byte; withdraw the batch;		sync all CPUs
  *
  * Invariants:
  *  1. While any byte of a batch differs from both the old and the new
  *     instruction, its first byte is INT3.
- *  2. A CPU that meets an INT3 of a published batch does what the new
- *     instruction does. So the new one must be right as soon as the batch
- *     is published, and the old one until it is withdrawn.
+ *  2. A CPU that meets an INT3 of a published batch does what the batch says,
+ *     the same as the new instruction. So the new one must be right as soon as
+ *     the batch is published, and the old one until all CPUs were synced.
  *  3. A CPU that traps on a byte which is no longer INT3 executes again what
  *     now stands there. So a breakpoint that arrives late, after step 4, is
  *     harmless, whoever planted it. If the byte is INT3 again, that is for the
@@ -26,42 +26,31 @@
  *  4. The vector of a batch may be freed once text_patch_apply() returns: the
  *     handler runs with interrupts off, and the last sync interrupts every
  *     CPU after the batch was withdrawn.
- *  5. Text is written through an alias in poking_mm only, with interrupts
- *     off and for at most TEXT_PATCH_WINDOW pages at a time; no alias is left
- *     behind.
+ *  5. Text is written through windows only (text-window.c), of at most
+ *     TEXT_PATCH_WINDOW instructions at a time with interrupts off.
  *
- * Locks: the caller holds cpus_read_lock() (a CPU on its way up or down gets
- * no sync) and text_mutex. The handler takes none, and may interrupt anything:
- * NMIs, other handlers, code where RCU is not watching.
+ * Locks: the caller holds text_mutex, and cpus_read_lock() unless the text is
+ * none that a CPU executes before it is online: one on its way up or down gets
+ * no sync. The handler takes no lock, and may interrupt anything: NMIs, other
+ * handlers, code where RCU is not watching.
  */
 #include <linux/bug.h>
-#include <linux/cpu.h>
-#include <linux/init.h>
-#include <linux/kasan.h>
+#include <linux/kernel.h>
+#include <linux/lockdep.h>
 #include <linux/memory.h>
-#include <linux/mm.h>
-#include <linux/mmu_context.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
-#include <asm/debugreg.h>
-#include <asm/mmu_context.h>
-#include <asm/sections.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
-#include <asm/tlbflush.h>
 
 /*
- * Pages that are written in one go with interrupts off: some 400 sites of
- * function tracing, a few microseconds.
+ * What is written in one go with interrupts off takes a few microseconds. The
+ * window itself takes about as long to set up as 50 instructions to write.
  */
-#define TEXT_PATCH_WINDOW	64
-
-/* Where poking_mm maps a window; one page table covers it. */
-static unsigned long text_patch_window __ro_after_init;
+#define TEXT_PATCH_WINDOW	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 512)
 
 /**
  * struct text_patch_batch - what the breakpoint handler looks at
@@ -69,7 +58,7 @@ static unsigned long text_patch_window __ro_after_init;
  * @nr: number of elements of @vec
  */
 struct text_patch_batch {
-	const struct text_patch	*vec;
+	struct text_patch	*vec;
 	unsigned int		nr;
 };
 
@@ -85,192 +74,171 @@ enum text_patch_step {
 	TEXT_PATCH_STEP_HEAD,
 };
 
-/**
- * text_patch_init - reserve the window's address range and page table
- *
- * Context: once, after poking_init().
- */
-void __init text_patch_init(void)
+/* Whether @insn is followed by INT3s up to @len. */
+static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 {
-	pte_t *ptep;
-	/* Of poking_mm's page table. */
-	spinlock_t *ptl;
-
-	/*
-	 * poking_addr is random and above TASK_UNMAPPED_BASE: the range of the
-	 * page table below the one that it uses is free, and as random.
-	 */
-	text_patch_window = (poking_addr & PMD_MASK) - PMD_SIZE;
-
-	ptep = get_locked_pte(poking_mm, text_patch_window, &ptl);
-	if (!ptep)
-		panic("text-patch: no memory for a page table\n");
-	pte_unmap_unlock(ptep, ptl);
-}
-
-/**
- * text_patch_matches - whether the text holds the old instruction
- * @patch: what is going to be replaced
- *
- * Context: the text is mapped; text_mutex keeps the answer true.
- * Return: true if all bytes are as @patch->old says.
- */
-bool text_patch_matches(const struct text_patch *patch)
-{
-	return !memcmp((void *)text_patch_addr(patch), patch->old, patch->len);
-}
-
-static struct page *text_patch_page(unsigned long addr)
-{
-	if (core_kernel_text(addr))
-		return virt_to_page((void *)addr);
-	return vmalloc_to_page((void *)addr);
-}
-
-/*
- * Maps what elements of @vec touch at its place in the window, up to the first
- * one that does not fit. Returns how many elements did; *@pages of the window
- * may be in use.
- */
-static unsigned int text_patch_map(pte_t *ptep, const struct text_patch *vec, unsigned int nr,
-				   unsigned int *pages)
-{
-	/* Not global, so that the flush of poking_mm's range reaches it. */
-	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
-	unsigned long base = text_patch_addr(vec) & PAGE_MASK;
-	/* What ends at or below this is mapped. */
-	unsigned long mapped = base;
-	unsigned int i;
-
-	*pages = 0;
-	for (i = 0; i < nr; i++) {
-		unsigned long addr = text_patch_addr(&vec[i]);
-		unsigned long end = addr + vec[i].len;
-
-		if (likely(end <= mapped))
-			continue;
-		if (end > base + TEXT_PATCH_WINDOW * PAGE_SIZE)
-			break;
-		for (mapped = max(mapped, addr & PAGE_MASK); mapped < end; mapped += PAGE_SIZE) {
-			unsigned int page = (mapped - base) >> PAGE_SHIFT;
-
-			set_pte_at(poking_mm, text_patch_window + page * PAGE_SIZE, ptep + page,
-				   mk_pte(text_patch_page(mapped), prot));
-			*pages = page + 1;
-		}
+	for (; size < len; size++) {
+		if (insn[size] != INT3_INSN_OPCODE)
+			return false;
 	}
-	return i;
+	return true;
 }
 
-static void text_patch_unmap(pte_t *ptep, unsigned int pages)
+static s32 text_patch_rel32(const u8 *bytes)
 {
-	for (unsigned int page = 0; page < pages; page++)
-		pte_clear(poking_mm, text_patch_window + page * PAGE_SIZE, ptep + page);
+	s32 rel;
+
+	memcpy(&rel, bytes, sizeof(rel));
+	return rel;
 }
 
-/* @shift leads from the address of an instruction to its alias. */
-static void text_patch_write(const struct text_patch *vec, unsigned int nr,
-			     enum text_patch_step step, unsigned long shift)
+/* Learns from one instruction of at most @patch->len bytes what it does. */
+static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 {
-	const struct text_patch *end = vec + nr;
+	size_t len = patch->len, size = text_opcode_size(insn[0]);
+
+	patch->dest = patch->addr + size;
+	switch (insn[0]) {
+	case CALL_INSN_OPCODE:
+		patch->act = TEXT_PATCH_ACT_CALL;
+		patch->dest += text_patch_rel32(insn + 1);
+		return len == size;
+	case JMP32_INSN_OPCODE:
+		patch->act = TEXT_PATCH_ACT_JUMP;
+		patch->dest += text_patch_rel32(insn + 1);
+		return text_patch_padded(insn, size, len);
+	case JMP8_INSN_OPCODE:
+		patch->act = TEXT_PATCH_ACT_JUMP;
+		patch->dest += (s8)insn[1];
+		return text_patch_padded(insn, size, len);
+	case RET_INSN_OPCODE:
+		patch->act = TEXT_PATCH_ACT_RET;
+		return text_patch_padded(insn, size, len);
+	case INT3_INSN_OPCODE:
+		/* Whoever wants it knows what follows. */
+		patch->act = TEXT_PATCH_ACT_PASS;
+		return true;
+	}
+
+	patch->dest = patch->addr + len;
+	if (len == TEXT_PATCH_LEN && insn[0] == 0x0f && (insn[1] & 0xf0) == 0x80) {
+		patch->act = TEXT_PATCH_ACT_JCC + (insn[1] & 0xf);
+		patch->dest += text_patch_rel32(insn + 2);
+		return true;
+	}
+	patch->act = TEXT_PATCH_ACT_JUMP;
+	return !memcmp(insn, x86_nops[len], len);
+}
+
+/**
+ * text_patch_set - describe any instruction that can be patched
+ * @patch: is filled
+ * @addr: where
+ * @insn: CALL, JMP, Jcc rel32, RET, INT3 or one of x86_nops; a JMP or RET may be
+ *	  followed by INT3s, an INT3 by anything
+ * @len: of @insn with what follows it: 1 to TEXT_PATCH_LEN
+ * @emulate: what to do at a breakpoint, an instruction of the same length, if
+ *	     @insn is none of the above; otherwise NULL
+ *
+ * Context: any.
+ * Return: false if it is not known what the instruction does.
+ */
+bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn, size_t len,
+		    const u8 *emulate)
+{
+	if (!len || len > TEXT_PATCH_LEN || len < text_opcode_size(emulate ? *emulate : *insn))
+		return false;
+	patch->addr = addr;
+	patch->len = len;
+	memcpy(patch->new, insn, len);
+	return text_patch_decode(patch, emulate ?: insn);
+}
+
+/* Returns whether it was not there yet. */
+static __always_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
+{
+	/* The length of nearly all: this is one comparison and one store. */
+	if (likely(patch->len == CALL_INSN_SIZE)) {
+		if (!memcmp(text + 1, patch->new + 1, CALL_INSN_SIZE - 1))
+			return false;
+		memcpy(text + 1, patch->new + 1, CALL_INSN_SIZE - 1);
+		return true;
+	}
+	if (patch->len == 1 || !memcmp(text + 1, patch->new + 1, patch->len - 1))
+		return false;
+	memcpy(text + 1, patch->new + 1, patch->len - 1);
+	return true;
+}
+
+/* Returns whether anything has changed. */
+static bool text_patch_write(const struct text_window *window, struct text_patch *vec,
+			     unsigned int nr, enum text_patch_step step)
+{
+	struct text_patch *end = vec + nr;
+	bool changed = true;
 
 	switch (step) {
 	case TEXT_PATCH_STEP_INT3:
-		for (; vec < end; vec++)
-			WRITE_ONCE(*(u8 *)(text_patch_addr(vec) + shift), INT3_INSN_OPCODE);
+		for (; vec < end; vec++) {
+			u8 *text = text_window_at(window, text_patch_addr(vec));
+
+			vec->head = *text;
+			WRITE_ONCE(*text, INT3_INSN_OPCODE);
+		}
 		break;
 	case TEXT_PATCH_STEP_TAIL:
-		for (; vec < end; vec++) {
-			u8 *text = (u8 *)(text_patch_addr(vec) + shift);
-
-			if (likely(vec->len == TEXT_PATCH_LEN))
-				memcpy(text + 1, vec->new + 1, TEXT_PATCH_LEN - 1);
-			else
-				memcpy(text + 1, vec->new + 1, vec->len - 1);
-		}
+		for (changed = false; vec < end; vec++)
+			changed |= text_patch_write_tail(vec, text_window_at(window,
+									     text_patch_addr(vec)));
 		break;
 	case TEXT_PATCH_STEP_HEAD:
 		for (; vec < end; vec++)
-			WRITE_ONCE(*(u8 *)(text_patch_addr(vec) + shift), vec->new[0]);
+			WRITE_ONCE(*text_window_at(window, text_patch_addr(vec)), vec->new[0]);
 		break;
 	}
+	return changed;
+}
+
+/* Returns whether anything has changed. */
+static bool text_patch_write_all(const struct text_patch_batch *batch, enum text_patch_step step)
+{
+	struct text_patch *vec = batch->vec, *end = vec + batch->nr;
+	bool changed = false;
+
+	while (vec < end) {
+		unsigned int nr = 0, max = min_t(size_t, end - vec, TEXT_PATCH_WINDOW);
+		struct text_window window;
+
+		text_window_begin(&window, text_patch_addr(vec));
+		while (nr < max && text_window_show(&window, text_patch_addr(&vec[nr]),
+						    vec[nr].len))
+			nr++;
+		text_window_enter(&window);
+		changed |= text_patch_write(&window, vec, nr, step);
+		text_window_end(&window);
+		vec += nr;
+	}
+	return changed;
 }
 
 /*
- * Watchpoints of user space must not fire on the alias, whose address user
- * space may be using for something of its own.
+ * The breakpoints stand, and no CPU executes an old instruction any more or a
+ * new one yet: now tracers of instructions learn of the change.
  */
-static struct mm_struct *text_patch_enter_mm(void)
+static void text_patch_tell_perf(const struct text_patch_batch *batch)
 {
-	struct mm_struct *prev;
+	if (!perf_event_text_poke_wanted())
+		return;
 
-	/* A lazy CPU would come back to an mm that it only pretends to use. */
-	if (this_cpu_read(cpu_tlbstate_shared.is_lazy))
-		leave_mm();
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		const struct text_patch *patch = &batch->vec[i];
+		void *text = (void *)text_patch_addr(patch);
+		u8 old[TEXT_PATCH_LEN];
 
-	prev = this_cpu_read(cpu_tlbstate.loaded_mm);
-	switch_mm_irqs_off(NULL, poking_mm, current);
-	if (hw_breakpoint_active())
-		hw_breakpoint_disable();
-	return prev;
-}
-
-static void text_patch_leave_mm(struct mm_struct *prev)
-{
-	switch_mm_irqs_off(NULL, prev, current);
-	if (hw_breakpoint_active())
-		hw_breakpoint_restore();
-}
-
-/* Returns how many elements of @vec it did. */
-static unsigned int text_patch_write_window(const struct text_patch *vec, unsigned int nr,
-					    enum text_patch_step step)
-{
-	unsigned long base = text_patch_addr(vec) & PAGE_MASK;
-	struct mm_struct *prev;
-	unsigned long flags;
-	unsigned int pages;
-	pte_t *ptep;
-	/* Of poking_mm's page table; nobody else uses it. */
-	spinlock_t *ptl;
-
-	ptep = get_locked_pte(poking_mm, text_patch_window, &ptl);
-	local_irq_save(flags);
-
-	nr = text_patch_map(ptep, vec, nr, &pages);
-	prev = text_patch_enter_mm();
-	kasan_disable_current();
-	text_patch_write(vec, nr, step, text_patch_window - base);
-	kasan_enable_current();
-	/* The writes come before the page table entries go. */
-	barrier();
-	text_patch_unmap(ptep, pages);
-	text_patch_leave_mm(prev);
-	/* Nobody uses poking_mm now, so this flushes without an interrupt. */
-	flush_tlb_mm_range(poking_mm, text_patch_window,
-			   text_patch_window + pages * PAGE_SIZE, PAGE_SHIFT, false);
-
-	local_irq_restore(flags);
-	pte_unmap_unlock(ptep, ptl);
-	return nr;
-}
-
-static void text_patch_write_all(const struct text_patch *vec, unsigned int nr,
-				 enum text_patch_step step)
-{
-	while (nr) {
-		unsigned int n = text_patch_write_window(vec, nr, step);
-
-		vec += n;
-		nr -= n;
+		memcpy(old, text, patch->len);
+		old[0] = patch->head;
+		perf_event_text_poke(text, old, patch->len, patch->new, patch->len);
 	}
-}
-
-static void text_patch_tell_perf(const struct text_patch *vec, unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++)
-		perf_event_text_poke((void *)text_patch_addr(&vec[i]), vec[i].old, vec[i].len,
-				     vec[i].new, vec[i].len);
 }
 
 static void text_patch_batch_apply(struct text_patch_batch *batch)
@@ -282,15 +250,14 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 	/* Pairs with text_patch_int3(): who sees an INT3 sees both. */
 	smp_wmb();
 
-	text_patch_write_all(batch->vec, batch->nr, TEXT_PATCH_STEP_INT3);
+	text_patch_write_all(batch, TEXT_PATCH_STEP_INT3);
 	text_poke_sync();
 
-	text_patch_write_all(batch->vec, batch->nr, TEXT_PATCH_STEP_TAIL);
-	/* As the tail changes, tracers of instructions learn of it. */
-	text_patch_tell_perf(batch->vec, batch->nr);
-	text_poke_sync();
+	text_patch_tell_perf(batch);
+	if (text_patch_write_all(batch, TEXT_PATCH_STEP_TAIL))
+		text_poke_sync();
 
-	text_patch_write_all(batch->vec, batch->nr, TEXT_PATCH_STEP_HEAD);
+	text_patch_write_all(batch, TEXT_PATCH_STEP_HEAD);
 	/* Pairs with text_patch_int3(): who sees no batch sees no INT3. */
 	smp_wmb();
 	WRITE_ONCE(text_patch_live, NULL);
@@ -300,19 +267,18 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 /**
  * text_patch_apply - replace instructions of running text
  * @vec: the instructions, strictly ascending by address, not overlapping; the
- *	 caller has verified the old bytes and keeps @vec alive until return
+ *	 caller has verified what stands there, and keeps @vec alive until return
  * @nr: how many
  *
  * When this returns, every CPU executes the new instructions, and none will
  * execute an old one.
  *
- * Context: process context, may wait for other CPUs; cpus_read_lock() and
- * text_mutex are held.
+ * Context: process context, may wait for other CPUs; text_mutex is held, and
+ * cpus_read_lock() too unless no CPU executes the text before it is online.
  */
-void text_patch_apply(const struct text_patch *vec, unsigned int nr)
+void text_patch_apply(struct text_patch *vec, unsigned int nr)
 {
 	lockdep_assert_held(&text_mutex);
-	lockdep_assert_cpus_held();
 
 	while (nr) {
 		struct text_patch_batch batch = {
@@ -323,6 +289,7 @@ void text_patch_apply(const struct text_patch *vec, unsigned int nr)
 		text_patch_batch_apply(&batch);
 		vec += batch.nr;
 		nr -= batch.nr;
+		cond_resched();
 	}
 }
 
@@ -345,22 +312,27 @@ text_patch_find(const struct text_patch_batch *batch, unsigned long addr)
 	return NULL;
 }
 
-static __always_inline void text_patch_emulate(const struct text_patch *patch,
+/* Returns whether the breakpoint is answered. */
+static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 					       struct pt_regs *regs)
 {
-	unsigned long next = text_patch_addr(patch) + patch->len;
-	s32 disp = *(const s32 *)(patch->new + 1);
+	unsigned long dest = text_patch_dest(patch), next = text_patch_next(patch);
 
-	switch (patch->new[0]) {
-	case CALL_INSN_OPCODE:
-		int3_emulate_call(regs, next + disp);
-		break;
-	case JMP32_INSN_OPCODE:
-		int3_emulate_jmp(regs, next + disp);
-		break;
+	switch (patch->act) {
+	case TEXT_PATCH_ACT_JUMP:
+		int3_emulate_jmp(regs, dest);
+		return true;
+	case TEXT_PATCH_ACT_CALL:
+		int3_emulate_call(regs, dest);
+		return true;
+	case TEXT_PATCH_ACT_RET:
+		int3_emulate_ret(regs);
+		return true;
+	case TEXT_PATCH_ACT_PASS:
+		return false;
 	default:
-		int3_emulate_jmp(regs, next);
-		break;
+		int3_emulate_jcc(regs, patch->act - TEXT_PATCH_ACT_JCC, next, dest - next);
+		return true;
 	}
 }
 
@@ -390,10 +362,8 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 		/* Pairs with text_patch_batch_apply(): what is in it is seen. */
 		batch = smp_load_acquire(&text_patch_live);
 		patch = batch ? text_patch_find(batch, addr) : NULL;
-		if (patch) {
-			text_patch_emulate(patch, regs);
+		if (patch && text_patch_emulate(patch, regs))
 			return true;
-		}
 		byte = READ_ONCE(*(u8 *)addr);
 		/* Likewise: an INT3 of a batch that came meanwhile has its number. */
 		smp_rmb();

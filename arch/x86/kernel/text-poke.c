@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The entry points of asm/text-patching.h for writing text of a running
+ * kernel, on top of windows (text-window.c) and batches (text-patch.c).
+ *
+ * text_poke() and its like just write, and leave to the caller what other CPUs
+ * make of it. text_poke_bp() replaces an instruction that may be executed at
+ * the same time. text_poke_queue() collects such, and text_poke_finish()
+ * replaces them, as one batch.
+ *
+ * Invariants:
+ *  1. The queue is a vector that text_patch_apply() takes as it is: ascending,
+ *     nothing overlaps.
+ *  2. Text that somebody compares with what should stand there has no write
+ *     to it in the queue: text_poke_settle() comes first.
+ *
+ * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
+ * no other CPU does. What is queued was queued under cpus_read_lock(), and so
+ * is text_poke_finish() called; see text-patch.c.
+ */
+#include <linux/cache.h>
+#include <linux/cpu.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/ptrace.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/sync_core.h>
+
+#include <asm/sections.h>
+#include <asm/text-patch.h>
+#include <asm/text-patching.h>
+
+/* Where windows are mapped: see poking_init(). */
+__ro_after_init struct mm_struct *poking_mm;
+__ro_after_init unsigned long poking_addr;
+
+/* What is copied in one go, with interrupts off. */
+#define TEXT_POKE_CHUNK		(2 * PAGE_SIZE)
+
+#define TEXT_POKE_QUEUE		256
+
+static struct text_patch text_poke_vec[TEXT_POKE_QUEUE];
+static unsigned int text_poke_nr;
+
+/* Copies @src, or fills with @c where there is none. */
+static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
+{
+	while (len) {
+		size_t n = min(len, TEXT_POKE_CHUNK);
+		struct text_window window;
+
+		text_window_begin(&window, addr);
+		text_window_show(&window, addr, n);
+		text_window_enter(&window);
+		if (src)
+			memcpy(text_window_at(&window, addr), src, n);
+		else
+			memset(text_window_at(&window, addr), c, n);
+		text_window_end(&window);
+
+		if (src) {
+			WARN_ON_ONCE(memcmp((void *)addr, src, n));
+			src += n;
+		}
+		addr += n;
+		len -= n;
+	}
+}
+
+/**
+ * text_poke - write text
+ * @addr: where
+ * @opcode: what
+ * @len: how many bytes
+ *
+ * CPUs that execute the text at the same time must be able to do with any
+ * mixture of the old and the new bytes, so either it is a single byte, or
+ * nobody executes it. They may go on with the old ones until text_poke_sync().
+ *
+ * Context: text_mutex is held; text of a module does not go away meanwhile.
+ * Return: @addr
+ */
+void *text_poke(void *addr, const void *opcode, size_t len)
+{
+	lockdep_assert_held(&text_mutex);
+	text_poke_write((unsigned long)addr, opcode, 0, len);
+	return addr;
+}
+
+/**
+ * text_poke_kgdb - write text while all other CPUs are stopped
+ * @addr: where
+ * @opcode: what
+ * @len: how many bytes
+ *
+ * Context: kgdb only, which has seen that text_mutex is not held.
+ * Return: @addr
+ */
+void *text_poke_kgdb(void *addr, const void *opcode, size_t len)
+{
+	text_poke_write((unsigned long)addr, opcode, 0, len);
+	return addr;
+}
+
+/**
+ * text_poke_copy_locked - write text that nobody executes yet
+ * @addr: where
+ * @opcode: what
+ * @len: how many bytes, any number
+ * @core_ok: whether it may be text of the core kernel
+ *
+ * Context: text_mutex is held.
+ * Return: @addr, or NULL if it is text that @core_ok excludes.
+ */
+void *text_poke_copy_locked(void *addr, const void *opcode, size_t len, bool core_ok)
+{
+	if (WARN_ON_ONCE(!core_ok && core_kernel_text((unsigned long)addr)))
+		return NULL;
+	return text_poke(addr, opcode, len);
+}
+
+/**
+ * text_poke_copy - write text that nobody executes yet
+ * @addr: where, outside of the core kernel
+ * @opcode: what
+ * @len: how many bytes, any number
+ *
+ * Context: sleeps.
+ * Return: @addr, or NULL if that is text of the core kernel.
+ */
+void *text_poke_copy(void *addr, const void *opcode, size_t len)
+{
+	mutex_lock(&text_mutex);
+	addr = text_poke_copy_locked(addr, opcode, len, false);
+	mutex_unlock(&text_mutex);
+	return addr;
+}
+
+/**
+ * text_poke_set - fill text that nobody executes
+ * @addr: where, outside of the core kernel
+ * @c: the byte to fill it with
+ * @len: how many bytes, any number
+ *
+ * Context: sleeps.
+ * Return: @addr, or NULL if that is text of the core kernel.
+ */
+void *text_poke_set(void *addr, int c, size_t len)
+{
+	if (WARN_ON_ONCE(core_kernel_text((unsigned long)addr)))
+		return NULL;
+
+	mutex_lock(&text_mutex);
+	text_poke_write((unsigned long)addr, NULL, c, len);
+	mutex_unlock(&text_mutex);
+	return addr;
+}
+
+static void text_poke_sync_core(void *unused)
+{
+	sync_core();
+}
+
+/**
+ * text_poke_sync - let all CPUs fetch text anew
+ *
+ * On return each online CPU has executed a serializing instruction, and
+ * executes what was written before the call.
+ *
+ * Context: interrupts are on.
+ */
+void text_poke_sync(void)
+{
+	on_each_cpu(text_poke_sync_core, NULL, 1);
+}
+
+static void text_poke_flush(void)
+{
+	text_patch_apply(text_poke_vec, text_poke_nr);
+	text_poke_nr = 0;
+}
+
+/* The first in the queue that ends behind @addr; text_poke_nr if none does. */
+static unsigned int text_poke_find(unsigned long addr)
+{
+	unsigned int lo = 0, hi = text_poke_nr;
+
+	/* Most come in ascending order. */
+	if (hi && text_patch_next(&text_poke_vec[hi - 1]) <= addr)
+		return hi;
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (text_patch_next(&text_poke_vec[mid]) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool text_poke_queued(unsigned long addr, size_t len)
+{
+	unsigned int at = text_poke_find(addr);
+
+	return at < text_poke_nr && text_patch_addr(&text_poke_vec[at]) < addr + len;
+}
+
+/**
+ * text_poke_settle - apply the queue if it holds a write to an instruction
+ * @addr: the instruction, that is going to be looked at
+ * @len: its length
+ *
+ * Context: as text_poke_finish().
+ */
+void text_poke_settle(const void *addr, size_t len)
+{
+	lockdep_assert_held(&text_mutex);
+	if (text_poke_queued((unsigned long)addr, len))
+		text_poke_flush();
+}
+
+/* An instruction of which nobody knows what it does stays as it is. */
+static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *opcode, size_t len,
+			      const void *emulate)
+{
+	lockdep_assert_held(&text_mutex);
+	text_poke_settle(addr, len);
+	if (likely(text_patch_set(patch, (unsigned long)addr, opcode, len, emulate)))
+		return true;
+	WARN_ONCE(1, "text-poke: %pS: cannot replace %*ph by %*ph\n", addr, (int)len, addr,
+		  (int)len, opcode);
+	return false;
+}
+
+/**
+ * text_poke_queue - replace an instruction, not later than text_poke_finish()
+ * @addr: where
+ * @opcode: the new instruction; see text_patch_set()
+ * @len: its length and the old one's
+ * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
+ *
+ * What is queued may be applied at any time, so both the old and the new
+ * instruction must be right from now on.
+ *
+ * Context: process context, may wait for other CPUs; text_mutex and
+ * cpus_read_lock() are held. The caller has verified the text, after
+ * text_poke_settle() where it may be in the queue.
+ */
+void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emulate)
+{
+	struct text_patch patch;
+	unsigned int at;
+
+	if (!text_poke_prepare(&patch, addr, opcode, len, emulate))
+		return;
+	if (text_poke_nr == TEXT_POKE_QUEUE)
+		text_poke_flush();
+
+	at = text_poke_find((unsigned long)addr);
+	memmove(&text_poke_vec[at + 1], &text_poke_vec[at],
+		(text_poke_nr - at) * sizeof(*text_poke_vec));
+	text_poke_vec[at] = patch;
+	text_poke_nr++;
+}
+
+/**
+ * text_poke_finish - replace what is queued
+ *
+ * Context: process context, may wait for other CPUs; text_mutex and
+ * cpus_read_lock() are held.
+ */
+void text_poke_finish(void)
+{
+	lockdep_assert_cpus_held();
+	text_poke_flush();
+}
+
+/**
+ * text_poke_bp - replace an instruction of running text
+ * @addr: where
+ * @opcode: the new instruction; see text_patch_set()
+ * @len: its length and the old one's
+ * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
+ *
+ * When this returns, every CPU executes the new instruction.
+ *
+ * Context: process context, may wait for other CPUs; text_mutex is held, and
+ * cpus_read_lock() too unless no CPU executes the text before it is online. The
+ * caller has verified the text.
+ */
+void text_poke_bp(void *addr, const void *opcode, size_t len, const void *emulate)
+{
+	struct text_patch patch;
+
+	if (text_poke_prepare(&patch, addr, opcode, len, emulate))
+		text_patch_apply(&patch, 1);
+}
+
+/**
+ * poke_int3_handler - what exc_int3() calls first
+ * @regs: of the trap
+ *
+ * Context: any, NMI included; interrupts are off. Calls nothing that could be
+ * traced or hit a breakpoint.
+ * Return: not 0 if the breakpoint was the patcher's, or is gone.
+ */
+noinstr int poke_int3_handler(struct pt_regs *regs)
+{
+	return text_patch_int3(regs);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text is mapped read-only. To write it, a window shows some pages of it,
+ * writable, in an address space that only this uses:
+ *
+ *	text_window_begin(&window, addr);
+ *	text_window_show(&window, addr, len);	any number of them, ascending
+ *	text_window_enter(&window);
+ *	... write at text_window_at(&window, addr) ...
+ *	text_window_end(&window);
+ *
+ * Invariants:
+ *  1. No writable alias of text is mapped outside of a window, and none is
+ *     reachable from another CPU.
+ *  2. Interrupts are off from begin to end: a handler that runs amok cannot
+ *     write text, and no flush of another CPU's is needed.
+ *  3. Nothing is left in the TLB: poking_mm is not loaded when its range is
+ *     flushed, so the next use of it starts with what is mapped then.
+ *
+ * Locks: text_mutex is held (kgdb, with all other CPUs stopped, has only seen
+ * that nobody else holds it). The lock of poking_mm's page table is taken, and
+ * is never waited for.
+ */
+#include <linux/kasan.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/mmu_context.h>
+#include <linux/panic.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#include <asm/debugreg.h>
+#include <asm/mmu_context.h>
+#include <asm/text-patch.h>
+#include <asm/tlbflush.h>
+
+/* One page table, that of poking_addr, has to cover a window. */
+#define TEXT_WINDOW_PAGES	64
+
+/* As random as poking_addr, and with poking_addr's page table. */
+static unsigned long text_window_alias(void)
+{
+	unsigned long page = pte_index(poking_addr) % (PTRS_PER_PTE - TEXT_WINDOW_PAGES);
+
+	return (poking_addr & PMD_MASK) + page * PAGE_SIZE;
+}
+
+static struct page *text_window_page(unsigned long addr)
+{
+	struct page *page;
+
+	page = core_kernel_text(addr) ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
+	/* Going on would write to memory of somebody else. */
+	if (unlikely(!page))
+		panic("text-window: there is no text at %pS\n", (void *)addr);
+	return page;
+}
+
+/**
+ * text_window_begin - start to show text
+ * @window: is filled
+ * @addr: in the first page that shall be shown
+ *
+ * Context: any, after poking_init(); text_mutex is held. Disables interrupts
+ * until text_window_end().
+ */
+void text_window_begin(struct text_window *window, unsigned long addr)
+{
+	window->base = addr & PAGE_MASK;
+	window->mapped = window->base;
+	window->alias = text_window_alias();
+	window->pages = 0;
+	window->ptep = get_locked_pte(poking_mm, window->alias, &window->ptl);
+	local_irq_save(window->flags);
+}
+
+/* The half of text_window_show() that has something to do. */
+bool __text_window_show(struct text_window *window, unsigned long addr, size_t len)
+{
+	/* Not global, so that the flush of poking_mm's range reaches it. */
+	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+	unsigned long end = addr + len;
+
+	if (end > window->base + TEXT_WINDOW_PAGES * PAGE_SIZE)
+		return false;
+
+	window->mapped = max(window->mapped, addr & PAGE_MASK);
+	for (; window->mapped < end; window->mapped += PAGE_SIZE) {
+		unsigned int i = (window->mapped - window->base) >> PAGE_SHIFT;
+
+		set_pte_at(poking_mm, window->alias + i * PAGE_SIZE, window->ptep + i,
+			   mk_pte(text_window_page(window->mapped), prot));
+		window->pages = i + 1;
+	}
+	return true;
+}
+
+/**
+ * text_window_enter - make what is shown writable here
+ * @window: with all that shall be written
+ */
+void text_window_enter(struct text_window *window)
+{
+	/* A lazy CPU would come back to an mm that it only pretends to use. */
+	if (this_cpu_read(cpu_tlbstate_shared.is_lazy))
+		leave_mm();
+
+	window->prev = this_cpu_read(cpu_tlbstate.loaded_mm);
+	switch_mm_irqs_off(NULL, poking_mm, current);
+	/*
+	 * Watchpoints of user space must not fire on the alias, whose address
+	 * user space may be using for something of its own.
+	 */
+	if (hw_breakpoint_active())
+		hw_breakpoint_disable();
+	kasan_disable_current();
+}
+
+/**
+ * text_window_end - stop showing text
+ * @window: that was entered
+ */
+void text_window_end(struct text_window *window)
+{
+	unsigned long size = window->pages * PAGE_SIZE;
+
+	kasan_enable_current();
+	/* The writes come before the page table entries go. */
+	barrier();
+	for (unsigned int i = 0; i < window->pages; i++)
+		pte_clear(poking_mm, window->alias + i * PAGE_SIZE, window->ptep + i);
+
+	switch_mm_irqs_off(NULL, window->prev, current);
+	if (hw_breakpoint_active())
+		hw_breakpoint_restore();
+	/* Nobody uses poking_mm now, so this interrupts nobody. */
+	flush_tlb_mm_range(poking_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
+
+	local_irq_restore(window->flags);
+	pte_unmap_unlock(window->ptep, window->ptl);
+}
