@@ -204,7 +204,7 @@ static struct ftrace_patch ftrace_patch_batch;
 struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr)
 {
 	struct ftrace_patch *patch = &ftrace_patch_batch;
-	unsigned int max = clamp(nr, 1u, TEXT_PATCH_BATCH);
+	unsigned int max = clamp(nr, 1u, TEXT_PATCH_BATCH_MAX);
 	struct text_patch *vec;
 
 	vec = kvmalloc_array(max, sizeof(*vec), GFP_KERNEL | __GFP_NOWARN);

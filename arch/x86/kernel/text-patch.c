@@ -3,14 +3,19 @@
  * The live patcher: replaces many instructions of running kernel text at a
  * time, while other CPUs execute them.
  *
- * Protocol, for a batch of at most TEXT_PATCH_BATCH instructions (Intel SDM
+ * Protocol, for a batch of at most text_patch_max instructions (Intel SDM
  * volume 3, "Handling Self- and Cross-Modifying Code", and the requirement
  * that a CPU never fetches a mixture of two instructions):
  *
  *	1. publish the batch
  *	2. write INT3 over the first byte of every instruction;	sync all CPUs
- *	3. write the other bytes, where they change;		sync all CPUs
- *	4. write the first byte; withdraw the batch;		sync all CPUs
+ *	3. write the other bytes; if any changed,		sync all CPUs
+ *	4. write the first byte
+ *	5. withdraw the batch; wait until no CPU looks at it
+ *
+ * From the sync of step 2 on, every CPU does what the new instructions do. So
+ * nothing is left for a sync after step 4 to do: a CPU that still holds an INT3
+ * which it fetched before traps, and is told to fetch again.
  *
  * Invariants:
  *  1. While any byte of a batch differs from both the old and the new
@@ -23,9 +28,9 @@
  *     harmless, whoever planted it. If the byte is INT3 again, that is for the
  *     batch to answer that planted it: text_patch_seq tells whether one came
  *     while the CPU was looking.
- *  4. The vector of a batch may be freed once text_patch_apply() returns: the
- *     handler runs with interrupts off, and the last sync interrupts every
- *     CPU after the batch was withdrawn.
+ *  4. The vector of a batch may be freed once text_patch_apply() returns: no
+ *     handler that has seen the batch is inside any more. Each CPU counts the
+ *     handlers that are, in a word of its own.
  *  5. Text is written through windows only (text-window.c), of at most
  *     TEXT_PATCH_WINDOW instructions at a time with interrupts off.
  *
@@ -38,6 +43,8 @@
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -51,6 +58,24 @@
  * window itself takes about as long to set up as 50 instructions to write.
  */
 #define TEXT_PATCH_WINDOW	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 512)
+
+/*
+ * How many breakpoints may stand at a time: the parameter text_patch.batch. A
+ * batch costs two broadcasts whatever its size, and for as long as it takes,
+ * other CPUs trap where they meet one of its instructions.
+ */
+static unsigned int text_patch_max = 8192;
+
+static int text_patch_max_set(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, TEXT_PATCH_BATCH_MAX);
+}
+
+static const struct kernel_param_ops text_patch_max_ops = {
+	.set	= text_patch_max_set,
+	.get	= param_get_uint,
+};
+module_param_cb(batch, &text_patch_max_ops, &text_patch_max, 0644);
 
 /**
  * struct text_patch_batch - what the breakpoint handler looks at
@@ -68,6 +93,9 @@ static struct text_patch_batch *text_patch_live;
 /* Counts the batches that were published. */
 static unsigned int text_patch_seq;
 
+/* Handlers that are inside: an NMI may bring another one. */
+static DEFINE_PER_CPU(unsigned int, text_patch_inside);
+
 enum text_patch_step {
 	TEXT_PATCH_STEP_INT3,
 	TEXT_PATCH_STEP_TAIL,
@@ -79,6 +107,15 @@ static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 {
 	for (; size < len; size++) {
 		if (insn[size] != INT3_INSN_OPCODE)
+			return false;
+	}
+	return true;
+}
+
+static bool text_patch_is_nop(const u8 *insn, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (insn[i] != x86_nops[len][i])
 			return false;
 	}
 	return true;
@@ -127,7 +164,7 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 		return true;
 	}
 	patch->act = TEXT_PATCH_ACT_JUMP;
-	return !memcmp(insn, x86_nops[len], len);
+	return text_patch_is_nop(insn, len);
 }
 
 /**
@@ -154,20 +191,22 @@ bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn
 	return text_patch_decode(patch, emulate ?: insn);
 }
 
-/* Returns whether it was not there yet. */
+/* Returns whether it was not there yet. Calls nothing, as memcmp() is traced. */
 static __always_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
 {
+	bool changed = false;
+
 	/* The length of nearly all: this is one comparison and one store. */
 	if (likely(patch->len == CALL_INSN_SIZE)) {
-		if (!memcmp(text + 1, patch->new + 1, CALL_INSN_SIZE - 1))
-			return false;
+		changed = memcmp(text + 1, patch->new + 1, CALL_INSN_SIZE - 1);
 		memcpy(text + 1, patch->new + 1, CALL_INSN_SIZE - 1);
-		return true;
+		return changed;
 	}
-	if (patch->len == 1 || !memcmp(text + 1, patch->new + 1, patch->len - 1))
-		return false;
-	memcpy(text + 1, patch->new + 1, patch->len - 1);
-	return true;
+	for (unsigned int i = 1; i < patch->len; i++) {
+		changed |= text[i] != patch->new[i];
+		text[i] = patch->new[i];
+	}
+	return changed;
 }
 
 /* Returns whether anything has changed. */
@@ -241,13 +280,32 @@ static void text_patch_tell_perf(const struct text_patch_batch *batch)
 	}
 }
 
+/*
+ * Waits for the handlers that may have seen a batch. A CPU need not be online
+ * to be in one. Handlers wait for nothing, so this takes no longer than they.
+ */
+static void text_patch_drain(void)
+{
+	unsigned int cpu;
+
+	/*
+	 * Pairs with the barrier behind the count in text_patch_int3(): either
+	 * the handler is seen here, or it sees that the batch is gone.
+	 */
+	smp_mb();
+	for_each_possible_cpu(cpu) {
+		/* Pairs with text_patch_int3(): all that it read, it has read. */
+		smp_cond_load_acquire(per_cpu_ptr(&text_patch_inside, cpu), !VAL);
+	}
+}
+
 static void text_patch_batch_apply(struct text_patch_batch *batch)
 {
 	/* Who sees the batch sees what is in it. */
 	smp_store_release(&text_patch_live, batch);
-	/* Pairs with text_patch_int3(): who sees the new number sees the batch. */
+	/* Pairs with text_patch_answer(): who sees the new number sees the batch. */
 	smp_store_release(&text_patch_seq, text_patch_seq + 1);
-	/* Pairs with text_patch_int3(): who sees an INT3 sees both. */
+	/* Pairs with text_patch_answer(): who sees an INT3 sees both. */
 	smp_wmb();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_INT3);
@@ -258,10 +316,10 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 		text_poke_sync();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_HEAD);
-	/* Pairs with text_patch_int3(): who sees no batch sees no INT3. */
+	/* Pairs with text_patch_answer(): who sees no batch sees no INT3. */
 	smp_wmb();
 	WRITE_ONCE(text_patch_live, NULL);
-	text_poke_sync();
+	text_patch_drain();
 }
 
 /**
@@ -270,8 +328,8 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
  *	 caller has verified what stands there, and keeps @vec alive until return
  * @nr: how many
  *
- * When this returns, every CPU executes the new instructions, and none will
- * execute an old one.
+ * When this returns, no CPU will execute an old instruction. A CPU may still
+ * meet a breakpoint that it fetched before, and then executes what stands there.
  *
  * Context: process context, may wait for other CPUs; text_mutex is held, and
  * cpus_read_lock() too unless no CPU executes the text before it is online.
@@ -283,7 +341,7 @@ void text_patch_apply(struct text_patch *vec, unsigned int nr)
 	while (nr) {
 		struct text_patch_batch batch = {
 			.vec	= vec,
-			.nr	= min(nr, TEXT_PATCH_BATCH),
+			.nr	= min(nr, READ_ONCE(text_patch_max)),
 		};
 
 		text_patch_batch_apply(&batch);
@@ -336,25 +394,13 @@ static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 	}
 }
 
-/**
- * text_patch_int3 - the breakpoint handler of the live patcher
- * @regs: of the trap
- *
- * Context: any, NMI included; interrupts are off. Calls nothing.
- * Return: true if the breakpoint was the patcher's, or is gone.
- */
-noinstr bool text_patch_int3(struct pt_regs *regs)
+static __always_inline bool text_patch_answer(struct pt_regs *regs)
 {
+	unsigned long addr = regs->ip - INT3_INSN_SIZE;
 	const struct text_patch_batch *batch;
 	const struct text_patch *patch;
-	unsigned long addr;
 	unsigned int seq;
 	u8 byte;
-
-	if (user_mode(regs))
-		return false;
-
-	addr = regs->ip - INT3_INSN_SIZE;
 
 	do {
 		/* Pairs with text_patch_batch_apply(): its batch is seen below. */
@@ -376,3 +422,34 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 	regs->ip = addr;
 	return true;
 }
+
+/**
+ * text_patch_int3 - the breakpoint handler of the live patcher
+ * @regs: of the trap
+ *
+ * Context: any, NMI included; interrupts are off. Calls nothing.
+ * Return: true if the breakpoint was the patcher's, or is gone.
+ */
+noinstr bool text_patch_int3(struct pt_regs *regs)
+{
+	bool answered;
+
+	if (user_mode(regs))
+		return false;
+
+	this_cpu_inc(text_patch_inside);
+	/* Pairs with text_patch_drain(): counted before the batch is looked for. */
+	smp_mb();
+	answered = text_patch_answer(regs);
+	/*
+	 * Pairs with text_patch_drain(): what is read of the batch is read
+	 * before. x86 moves no load behind a store; the compiler might.
+	 */
+	barrier();
+	this_cpu_dec(text_patch_inside);
+	return answered;
+}
+
+#ifdef CONFIG_TEXT_PATCH_KUNIT_TEST
+#include "tests/text_patch_kunit.c"
+#endif

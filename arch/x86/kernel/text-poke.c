@@ -6,19 +6,24 @@
  * text_poke() and its like just write, and leave to the caller what other CPUs
  * make of it. text_poke_bp() replaces an instruction that may be executed at
  * the same time. text_poke_queue() collects such, and text_poke_finish()
- * replaces them, as one batch.
+ * replaces them, as one batch. Between text_batch_begin() and text_batch_end()
+ * what a task queues stays queued, so that several keys and static calls are
+ * switched together.
  *
  * Invariants:
  *  1. The queue is a vector that text_patch_apply() takes as it is: ascending,
  *     nothing overlaps.
  *  2. Text that somebody compares with what should stand there has no write
  *     to it in the queue: text_poke_settle() comes first.
+ *  3. At most one task collects at a time. Others switch at once what they
+ *     queue, and what is collected with it: that may always happen early.
  *
  * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
  * no other CPU does. What is queued was queued under cpus_read_lock(), and so
- * is text_poke_finish() called; see text-patch.c.
+ * is the queue applied; see text-patch.c. Order: cpus_read_lock(), text_mutex.
  */
 #include <linux/cache.h>
+#include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
@@ -44,6 +49,10 @@ __ro_after_init unsigned long poking_addr;
 
 static struct text_patch text_poke_vec[TEXT_POKE_QUEUE];
 static unsigned int text_poke_nr;
+
+/* Who collects, and how many of its batches are nested. */
+static struct task_struct *text_batch_owner;
+static unsigned int text_batch_depth;
 
 /* Copies @src, or fills with @c where there is none. */
 static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
@@ -270,13 +279,64 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
 /**
  * text_poke_finish - replace what is queued
  *
+ * Between text_batch_begin() and text_batch_end() of the same task this does
+ * nothing.
+ *
  * Context: process context, may wait for other CPUs; text_mutex and
  * cpus_read_lock() are held.
  */
 void text_poke_finish(void)
 {
 	lockdep_assert_cpus_held();
+	lockdep_assert_held(&text_mutex);
+	if (text_batch_owner != current)
+		text_poke_flush();
+}
+
+/**
+ * text_batch_begin - start to switch text together
+ *
+ * Until text_batch_end(), the keys and static calls that this task switches may
+ * keep their old text: both the old and the new one must be right, in any
+ * combination. The caller holds a lock that keeps others from switching the
+ * same, and from relying on it. Batches nest.
+ *
+ * Context: sleeps.
+ */
+void text_batch_begin(void)
+{
+	guard(mutex)(&text_mutex);
+	if (!text_batch_owner)
+		text_batch_owner = current;
+	if (text_batch_owner == current)
+		text_batch_depth++;
+}
+
+/**
+ * text_batch_flush - switch what is collected so far
+ *
+ * Context: sleeps; cpus_read_lock() is not held.
+ */
+void text_batch_flush(void)
+{
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
 	text_poke_flush();
+}
+
+/**
+ * text_batch_end - switch what was collected since text_batch_begin()
+ *
+ * Context: sleeps; cpus_read_lock() is not held.
+ */
+void text_batch_end(void)
+{
+	/* Only this task itself makes this true or false. */
+	if (READ_ONCE(text_batch_owner) != current || --text_batch_depth)
+		return;
+	scoped_guard(mutex, &text_mutex)
+		text_batch_owner = NULL;
+	text_batch_flush();
 }
 
 /**

@@ -133,12 +133,8 @@ static __always_inline void text_patch_set_nop(struct text_patch *patch, unsigne
 	memcpy(patch->new, x86_nops[CALL_INSN_SIZE], CALL_INSN_SIZE);
 }
 
-/*
- * How many breakpoints may stand at a time. A batch costs three broadcasts
- * whatever its size, and for as long as a batch takes, other CPUs trap where
- * they meet one of its instructions.
- */
-#define TEXT_PATCH_BATCH	32768
+/* The highest value of the parameter text_patch.batch. */
+#define TEXT_PATCH_BATCH_MAX	32768
 
 bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn, size_t len,
 		    const u8 *emulate);
