@@ -66,7 +66,8 @@ static int site_reader_set_table(struct site_reader *r, struct ftrace_table *tab
 	r->index = 0;
 	r->suffix_len = 0;
 	if (table && table->mod)
-		r->suffix_len = scnprintf(r->suffix, sizeof(r->suffix), " [%s]", module_name(table->mod));
+		r->suffix_len = scnprintf(r->suffix, sizeof(r->suffix), " [%s]",
+					  module_name(table->mod));
 	return table ? ftrace_names_start(&r->names, table) : 0;
 }
 
