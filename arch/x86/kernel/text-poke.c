@@ -19,8 +19,9 @@
  *     queue, and what is collected with it: that may always happen early.
  *
  * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
- * no other CPU does. What is queued was queued under cpus_read_lock(), and so
- * is the queue applied; see text-patch.c. Order: cpus_read_lock(), text_mutex.
+ * no other CPU does. Jump labels, static calls, kprobes and ftrace queue and
+ * apply under cpus_read_lock() as well, as CPUs on their way up and down execute
+ * their text; see text-patch.c. Order: cpus_read_lock(), text_mutex.
  */
 #include <linux/cache.h>
 #include <linux/cleanup.h>
@@ -287,7 +288,6 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
  */
 void text_poke_finish(void)
 {
-	lockdep_assert_cpus_held();
 	lockdep_assert_held(&text_mutex);
 	if (text_batch_owner != current)
 		text_poke_flush();
