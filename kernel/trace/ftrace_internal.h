@@ -549,6 +549,8 @@ enum ftrace_arch_check {
 };
 
 enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target);
+unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
+				     unsigned int nr, unsigned long target);
 int arch_ftrace_init_site(unsigned long ip);
 void arch_ftrace_report_site(unsigned long ip, unsigned long target);
 
@@ -556,6 +558,8 @@ struct ftrace_patch;
 
 struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to);
+void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
+			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to);
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);

@@ -94,6 +94,7 @@ struct tx_end {
  * @wish: it is for somebody who is waiting for an answer, and can be told
  * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
+ * @uniform: each change wants all records or none
  * @lost: sites in quarantine to which an ops would have come
  * @lost_ip: one of them
  * @from: where the record that was looked at last comes from
@@ -106,6 +107,7 @@ struct ftrace_tx {
 	struct ftrace_site_set	*sites;
 	bool			wish;
 	bool			fresh;
+	bool			uniform;
 	unsigned int		moved;
 	unsigned int		lost;
 	unsigned long		lost_ip;
@@ -113,9 +115,12 @@ struct ftrace_tx {
 	struct tx_end		to;
 };
 
-/* Inlined with its argument known: it runs for each record. */
+/*
+ * Takes a stretch of records that have the same callset, and go to the same.
+ * Inlined with its argument known: most of a transaction's time is spent there.
+ */
 typedef int (*tx_func_t)(struct ftrace_tx *tx, struct ftrace_table *table,
-			 struct dyn_ftrace *rec, void *data);
+			 struct dyn_ftrace *rec, unsigned int nr, void *data);
 
 /* Addresses come in ascending order between two cursor_rewind(). */
 static bool cursor_has(struct change_cursor *cursor, unsigned long ip)
@@ -141,9 +146,12 @@ static void tx_rewind(struct ftrace_tx *tx)
 	/* Trampolines are made between two walks: targets are looked up again. */
 	tx->from = (struct tx_end) { };
 	tx->to = (struct tx_end) { };
+	tx->uniform = true;
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		tx->change[i].only.i = 0;
 		tx->change[i].not.i = 0;
+		if (tx->change[i].only.set || tx->change[i].not.set)
+			tx->uniform = false;
 	}
 }
 
@@ -210,7 +218,7 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 	return nr;
 }
 
-/* What tx_apply_rec() needs to know of a callset; the last one is kept. */
+/* What tx_apply_recs() needs to know of a callset; the last one is kept. */
 static __always_inline void tx_end_set(struct tx_end *end, u32 nr)
 {
 	if (likely(end->nr == nr))
@@ -238,21 +246,33 @@ static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void
 			continue;
 		at = ftrace_table_lower_bound(table, ip);
 		if (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) == ip)
-			ret = fn(tx, table, &table->recs[at], data);
+			ret = fn(tx, table, &table->recs[at], 1, data);
 	}
 	return ret;
+}
+
+/* How many records from @i on are in the same state, and are treated alike. */
+static __always_inline unsigned int tx_stretch(const struct ftrace_tx *tx,
+					       const struct ftrace_table *table, unsigned int i)
+{
+	const u32 same = FTRACE_STATE_CALLSET | FTRACE_STATE_QUARANTINE;
+	u32 state = table->recs[i].state;
+	unsigned int end = i + 1;
+
+	while (tx->uniform && end < table->nr && !((table->recs[end].state ^ state) & same))
+		end++;
+	return end - i;
 }
 
 static __always_inline int tx_for_table(struct ftrace_tx *tx, struct ftrace_table *table,
 					tx_func_t fn, void *data)
 {
-	struct dyn_ftrace *rec;
+	unsigned int nr;
 	int ret = 0;
 
-	for_each_ftrace_rec(table, rec) {
-		ret = fn(tx, table, rec, data);
-		if (ret)
-			break;
+	for (unsigned int i = 0; !ret && i < table->nr; i += nr) {
+		nr = tx_stretch(tx, table, i);
+		ret = fn(tx, table, &table->recs[i], nr, data);
 	}
 	return ret;
 }
@@ -302,56 +322,60 @@ static noinline void tx_lose(struct ftrace_tx *tx, unsigned long ip)
 	}
 }
 
-static __always_inline int tx_plan_rec(struct ftrace_tx *tx, struct ftrace_table *table,
-				       struct dyn_ftrace *rec, void *data)
+static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+					struct dyn_ftrace *rec, unsigned int nr, void *data)
 {
-	unsigned long ip = ftrace_rec_ip(table, rec);
+	struct dyn_ftrace *end = rec + nr;
 	u32 from = ftrace_rec_callset(rec);
 	long to;
 
 	if (ftrace_rec_quarantined(rec)) {
-		if (tx->fresh)
-			tx_lose(tx, ip);
+		for (; tx->fresh && rec < end; rec++)
+			tx_lose(tx, ftrace_rec_ip(table, rec));
 		return 0;
 	}
-	to = tx_map(tx, ip, from);
+	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
 	if (to < 0)
 		return to;
 	if (to == from)
 		return 0;
 
 	tx_end_set(&tx->from, from);
-	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
-		tx_quarantine(&tx->from, rec, ip);
-		tx_lose(tx, ip);
-		return 0;
+	for (; rec < end; rec++) {
+		nr = arch_ftrace_check_sites(table->base, rec, end - rec, tx->from.target);
+		tx->moved += nr;
+		rec += nr;
+		if (rec == end)
+			break;
+		tx_quarantine(&tx->from, rec, ftrace_rec_ip(table, rec));
+		tx_lose(tx, ftrace_rec_ip(table, rec));
 	}
-	tx->moved++;
 	return 0;
 }
 
-static __always_inline int tx_apply_rec(struct ftrace_tx *tx, struct ftrace_table *table,
-					struct dyn_ftrace *rec, void *patch)
+static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+					 struct dyn_ftrace *rec, unsigned int nr, void *patch)
 {
-	unsigned long ip = ftrace_rec_ip(table, rec);
-	u32 from = ftrace_rec_callset(rec);
+	u32 from = ftrace_rec_callset(rec), mark;
 	long to;
 
 	if (ftrace_rec_quarantined(rec))
 		return 0;
-	to = tx_map(tx, ip, from);
+	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
 	if (to == from || WARN_ON_ONCE(to < 0))
 		return 0;
 
 	tx_end_set(&tx->from, from);
 	tx_end_set(&tx->to, to);
 	if (tx->from.cs)
-		tx->from.cs->nr_sites--;
+		tx->from.cs->nr_sites -= nr;
 	if (tx->to.cs)
-		tx->to.cs->nr_sites++;
-	ftrace_rec_set_callset(rec, to, tx->to.mark);
+		tx->to.cs->nr_sites += nr;
+	mark = tx->to.mark;
+	for (unsigned int i = 0; i < nr; i++)
+		ftrace_rec_set_callset(&rec[i], to, mark);
 	if (tx->from.target != tx->to.target)
-		arch_ftrace_patch_add(patch, ip, tx->to.target);
+		arch_ftrace_patch_sites(patch, table->base, rec, nr, tx->to.target);
 	return 0;
 }
 
@@ -397,7 +421,7 @@ static int tx_check_lost(struct ftrace_tx *tx)
 
 static int tx_plan(struct ftrace_tx *tx)
 {
-	int ret = tx_for_each(tx, tx_plan_rec, NULL) ?: tx_check_lost(tx);
+	int ret = tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_lost(tx);
 
 	for (unsigned int i = 0; !ret && tx->moved && i < tx->nr; i++)
 		ret = change_alloc_tramps(&tx->change[i]);
@@ -491,7 +515,7 @@ static int tx_run(struct ftrace_tx *tx)
 
 		/* Some room for what is silenced in the same batch. */
 		patch = arch_ftrace_patch_begin(tx->moved + 16);
-		tx_for_each(tx, tx_apply_rec, patch);
+		tx_for_each(tx, tx_apply_recs, patch);
 		tx_silence(tx, patch);
 		arch_ftrace_patch_end(patch);
 	}
@@ -744,20 +768,26 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 /* A site that calls its direct function without a trampoline. */
-static __always_inline int direct_move_rec(struct ftrace_tx *tx, struct ftrace_table *table,
-					   struct dyn_ftrace *rec, void *patch)
+static void direct_move_rec(struct ftrace_tx *tx, struct ftrace_table *table,
+			    struct dyn_ftrace *rec, struct ftrace_patch *patch)
 {
 	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long ip = ftrace_rec_ip(table, rec);
 
 	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != tx->change->ops)
-		return 0;
+		return;
 	tx->from.cs = cs;
-	if (arch_ftrace_check_site(ip, tx->from.target) != FTRACE_SITE_OK) {
+	if (arch_ftrace_check_site(ip, tx->from.target) == FTRACE_SITE_OK)
+		arch_ftrace_patch_add(patch, ip, tx->to.target);
+	else
 		tx_quarantine(&tx->from, rec, ip);
-		return 0;
-	}
-	arch_ftrace_patch_add(patch, ip, tx->to.target);
+}
+
+static __always_inline int direct_move_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+					    struct dyn_ftrace *rec, unsigned int nr, void *patch)
+{
+	while (nr--)
+		direct_move_rec(tx, table, rec++, patch);
 	return 0;
 }
 
@@ -782,7 +812,7 @@ void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr)
 	patch = arch_ftrace_patch_begin(tx.sites->nr + ftrace_callset_limit());
 	tx.from.target = ops->direct_call;
 	tx.to.target = addr;
-	tx_for_sites(&tx, direct_move_rec, patch);
+	tx_for_sites(&tx, direct_move_recs, patch);
 	for_each_ftrace_callset(cs, nr) {
 		if (cs->direct == ops)
 			arch_ftrace_tramp_redirect(patch, cs, addr);

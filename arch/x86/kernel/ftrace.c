@@ -128,6 +128,30 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
 }
 
 /**
+ * arch_ftrace_check_sites - compare the text of sites with what it should be
+ * @base: the address that the records' offsets count from
+ * @rec: the first site's record
+ * @nr: how many sites
+ * @target: what all of them should call; 0 for the NOP
+ *
+ * Context: the text is mapped and nobody else writes it.
+ * Return: how many are as they should be, before the first that is not.
+ */
+unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
+				     unsigned int nr, unsigned long target)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		unsigned long ip = base + rec[i].offset;
+
+		if (unlikely(arch_ftrace_check_site(ip, target) != FTRACE_SITE_OK))
+			break;
+	}
+	return i;
+}
+
+/**
  * arch_ftrace_report_site - say what stands at a site and what should
  * @ip: the site
  * @target: what it should call; 0 for the NOP
@@ -267,6 +291,37 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
 		text_patch_set_call(p, ip, to);
 	else
 		text_patch_set_nop(p, ip);
+}
+
+/**
+ * arch_ftrace_patch_sites - add sites to a batch that get the same target
+ * @patch: from arch_ftrace_patch_begin()
+ * @base: the address that the records' offsets count from
+ * @rec: the first site's record
+ * @nr: how many sites
+ * @to: what they shall call; 0 for a NOP
+ *
+ * Context: as arch_ftrace_patch_add().
+ */
+void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
+			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to)
+{
+	while (nr) {
+		struct text_patch *p = ftrace_patch_next(patch, base + rec->offset);
+		unsigned int n = min(nr, patch->max - patch->nr + 1);
+
+		for (unsigned int i = 0; i < n; i++) {
+			unsigned long ip = base + rec[i].offset;
+
+			if (to)
+				text_patch_set_call(&p[i], ip, to);
+			else
+				text_patch_set_nop(&p[i], ip);
+		}
+		patch->nr += n - 1;
+		rec += n;
+		nr -= n;
+	}
 }
 
 /**
