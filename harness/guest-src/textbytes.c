@@ -9,6 +9,9 @@
  *	                              does: prints how many hold a NOP, a CALL, a breakpoint,
  *	                              or anything else, and a checksum of address and bytes
  *	textbytes list                the same input: each site that is not a NOP
+ *	textbytes save FILE           copies the core kernel's text
+ *	textbytes diff FILE           where the text differs from that copy: the first
+ *	                              40 places, and how many bytes in all
  *
  * A CALL is shown with its destination, and the symbol of it from /proc/kallsyms.
  */
@@ -52,18 +55,23 @@ static int kcore_open(void)
 	return 0;
 }
 
-static int text_read(uint64_t addr, uint8_t *to)
+static int text_read_len(uint64_t addr, uint8_t *to, size_t len)
 {
 	for (int i = 0; i < segment_count; i++) {
 		const Elf64_Phdr *p = &segments[i];
 
 		if (p->p_type != PT_LOAD || addr < p->p_vaddr ||
-		    addr - p->p_vaddr + SITE > p->p_memsz)
+		    addr - p->p_vaddr + len > p->p_memsz)
 			continue;
-		if (pread(kcore, to, SITE, p->p_offset + (addr - p->p_vaddr)) == SITE)
+		if (pread(kcore, to, len, p->p_offset + (addr - p->p_vaddr)) == (ssize_t)len)
 			return 0;
 	}
 	return -1;
+}
+
+static int text_read(uint64_t addr, uint8_t *to)
+{
+	return text_read_len(addr, to, SITE);
 }
 
 static enum kind kind_of(const uint8_t *b)
@@ -185,6 +193,85 @@ static int each_site(int list)
 	return 0;
 }
 
+static uint64_t symbol_address(const char *want)
+{
+	char line[512], name[256], type;
+	unsigned long long addr = 0;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %c %255s", &addr, &type, name) == 3 && !strcmp(name, want))
+			break;
+		addr = 0;
+	}
+	if (f)
+		fclose(f);
+	return addr;
+}
+
+/* The core kernel's text, in memory of the caller's. */
+static uint8_t *whole_text(uint64_t *start, size_t *len)
+{
+	uint64_t end = symbol_address("_etext");
+	uint8_t *text;
+
+	*start = symbol_address("_stext");
+	*len = end - *start;
+	text = *start && end > *start ? malloc(*len) : NULL;
+	for (size_t at = 0; text && at < *len; at += 4096) {
+		size_t n = *len - at < 4096 ? *len - at : 4096;
+
+		if (text_read_len(*start + at, text + at, n)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	if (!text)
+		fputs("textbytes: the kernel's text cannot be read\n", stderr);
+	return text;
+}
+
+static int save(const char *path)
+{
+	uint64_t start;
+	size_t len;
+	uint8_t *text = whole_text(&start, &len);
+	FILE *f = text ? fopen(path, "wb") : NULL;
+
+	return !f || fwrite(text, 1, len, f) != len || fclose(f);
+}
+
+static int diff(const char *path)
+{
+	unsigned long bytes = 0, places = 0;
+	uint64_t start;
+	size_t len, last = 0;
+	uint8_t *text = whole_text(&start, &len), *old = text ? malloc(len) : NULL;
+	FILE *f = old ? fopen(path, "rb") : NULL;
+
+	if (!f || fread(old, 1, len, f) != len) {
+		fprintf(stderr, "textbytes: %s is no copy of the text\n", path);
+		return 2;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == old[i])
+			continue;
+		bytes++;
+		/* One line for an instruction. */
+		if (places && i - last < SITE)
+			continue;
+		last = i;
+		if (++places <= 40) {
+			printf("%016llx was %02x is %02x ", (unsigned long long)start + i,
+			       old[i], text[i]);
+			symbol_print(start + i);
+			putchar('\n');
+		}
+	}
+	printf("%lu bytes differ\n", bytes);
+	return bytes != 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2 || kcore_open())
@@ -195,6 +282,10 @@ int main(int argc, char **argv)
 		return each_site(0);
 	if (!strcmp(argv[1], "list"))
 		return each_site(1);
-	fputs("usage: textbytes show ADDRESS... | sum | list\n", stderr);
+	if (!strcmp(argv[1], "save") && argc == 3)
+		return save(argv[2]);
+	if (!strcmp(argv[1], "diff") && argc == 3)
+		return diff(argv[2]);
+	fputs("usage: textbytes show ADDRESS... | sum | list | save FILE | diff FILE\n", stderr);
 	return 2;
 }
