@@ -4,7 +4,7 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench series clean
+.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench bench-scale series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -20,6 +20,7 @@ help:
 	@echo 'make stock        build the pristine base into build/stock (bench configuration)'
 	@echo 'make stock-test   build the pristine base into build/stock-test'
 	@echo 'make bench        stock and ours side by side, as one table'
+	@echo 'make bench-scale  the same with up to 500,000 more functions, and 1 to 8 CPUs; with a plot'
 	@echo 'make series       git am-able patches in build/series (CHECK=1: build after each)'
 	@echo 'make clean        remove build/'
 	@echo
@@ -64,6 +65,10 @@ shell: kernel
 bench: kernel stock
 	@harness/setup guest
 	@harness/bench
+
+bench-scale: kernel stock
+	@harness/setup guest
+	@harness/bench-scale
 
 kselftest: test-kernel stock-test
 	@harness/setup guest

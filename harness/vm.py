@@ -120,9 +120,9 @@ def qemu_version():
     return tuple(int(n) for n in re.search(r"version (\d+)\.(\d+)", text).groups())
 
 
-def plugin_library():
-    """build/guest/insnprof.so, compiled for the QEMU that is here."""
-    src, lib = os.path.join(HERE, "insnprof.c"), os.path.join(GUEST, "insnprof.so")
+def plugin_library(name):
+    """build/guest/NAME.so, compiled for the QEMU that is here."""
+    src, lib = os.path.join(HERE, name + ".c"), os.path.join(GUEST, name + ".so")
     version = qemu_version()
     stamp = f"{lib}.qemu"
     fresh = (os.path.exists(lib) and os.path.getmtime(lib) > os.path.getmtime(src)
@@ -132,7 +132,7 @@ def plugin_library():
         got = subprocess.run([os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-shared", "-fPIC",
                               f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib, src])
         if got.returncode:
-            raise Failure("insnprof.c does not compile: install gcc and libc6-dev")
+            raise Failure(f"{name}.c does not compile: install gcc and libc6-dev")
         with open(stamp, "w") as f:
             f.write(str(version))
     return lib
@@ -229,7 +229,8 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
                 "-device", f"isa-debugcon,iobase={DEBUG_PORT:#x},chardev=out"]
         words += ["guest.out"]
     if plugin:
-        cmd += ["-plugin", f"{plugin_library()},{plugin}"]
+        name, options = plugin
+        cmd += ["-plugin", f"{plugin_library(name)},{options}"]
         words += ["nokaslr"]
     if reboots:
         words += ["guest.poweroff"]
@@ -360,6 +361,7 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
     """Boots build/KERNEL and runs script (bytes) in it.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
+    plugin: (name of a harness/NAME.c, its options).
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
     /out. allow: patterns of console lines that are no symptom. additions: what harness/image

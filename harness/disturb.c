@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * disturb: a QEMU plugin that tells what other CPUs suffer while kernel text is
+ * patched. For -icount, where one thread runs all CPUs by turns and an instruction is a
+ * nanosecond.
+ *
+ *	mark=0xADDR          executions of ADDR open and close windows by turns
+ *	int3=0xADDR          the entry of the breakpoint exception
+ *	turn=0xADDR          a function that a loop on CPU 1 enters once a turn
+ *	text=0xADDR:0xADDR   the kernel's text, at its addresses without KASLR
+ *	out=FILE             where the figures go
+ *
+ * For each window N, lines "N NAME VALUE":
+ *
+ *	int3s        breakpoints taken
+ *	irqsoff      the longest stretch, in instructions of CPU 0, from a CLI to the next
+ *	             STI, POPF, IRET or SYSRET
+ *	irqsoff_at   where that CLI is
+ *	planted      the longest time, in instructions of all CPUs, that an INT3 stood in
+ *	             the text, from the store that wrote it to the one that took it away
+ *	plants       how many did
+ *	turns        entries of turn= on CPU 1
+ *	insns        instructions of CPU 1
+ *
+ * The part of the plugin interface that is used is declared here, as its version 4
+ * (QEMU 9.2) has it.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t qemu_plugin_id_t;
+typedef uint32_t qemu_plugin_meminfo_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_hwaddr;
+struct qemu_info;
+enum { NO_REGISTERS };
+enum { MEM_WRITE = 2 };
+
+struct mem_value {
+	int type;
+	union {
+		uint8_t u8;
+		uint64_t u128[2];
+	} data;
+};
+
+typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*exec_fn)(unsigned int cpu, void *data);
+typedef void (*mem_fn)(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data);
+typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
+					  void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, exec_fn cb, int flags,
+					    void *data);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, mem_fn cb, int flags, int rw,
+				      void *data);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
+struct mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t info);
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t addr);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *hwaddr);
+
+EXPORT int qemu_plugin_version = 4;
+
+enum { CPUS = 8, INT3 = 0xcc };
+
+/* Where the kernel's image is mapped; without KASLR it is loaded where it was linked. */
+#define KERNEL_MAP 0xffffffff80000000ull
+
+static struct {
+	uint64_t mark, int3, turn, text, text_end;
+} at;
+static FILE *out;
+
+static unsigned int window;
+static bool open_now;
+/* Instructions so far: of each CPU, and of all. */
+static uint64_t insns[CPUS], now;
+
+static uint64_t int3s, turns, plants, planted_longest, insns_before;
+
+static struct {
+	bool off;
+	uint64_t since, from, longest, longest_at;
+} irqs;
+
+/* When an INT3 was written to each byte of the text; 0 where none stands. */
+static uint64_t *planted;
+
+static void window_begin(void)
+{
+	int3s = 0;
+	turns = 0;
+	plants = 0;
+	planted_longest = 0;
+	insns_before = insns[1];
+	irqs.longest = 0;
+	irqs.longest_at = 0;
+	irqs.off = false;
+	memset(planted, 0, (at.text_end - at.text) * sizeof(*planted));
+	window++;
+}
+
+static void put(const char *name, uint64_t value)
+{
+	fprintf(out, "%u %s %" PRIu64 "\n", window, name, value);
+}
+
+static void window_end(void)
+{
+	put("int3s", int3s);
+	put("irqsoff", irqs.longest);
+	put("irqsoff_at", irqs.longest_at);
+	put("planted", planted_longest);
+	put("plants", plants);
+	put("turns", turns);
+	put("insns", insns[1] - insns_before);
+	fflush(out);
+}
+
+static void special_executed(unsigned int cpu, void *data)
+{
+	uint64_t addr = (uintptr_t)data;
+
+	if (addr == at.mark) {
+		if (open_now)
+			window_end();
+		else
+			window_begin();
+		open_now = !open_now;
+	} else if (addr == at.int3) {
+		int3s++;
+	} else if (cpu == 1) {
+		turns++;
+	}
+}
+
+static void block_executed(unsigned int cpu, void *data)
+{
+	insns[cpu % CPUS] += (uintptr_t)data;
+	now += (uintptr_t)data;
+}
+
+static void irqs_off(unsigned int cpu, void *data)
+{
+	if (cpu || irqs.off)
+		return;
+	irqs.off = true;
+	irqs.since = insns[0];
+	irqs.from = (uintptr_t)data;
+}
+
+static void irqs_on(unsigned int cpu, void *data)
+{
+	(void)data;
+	if (cpu || !irqs.off)
+		return;
+	irqs.off = false;
+	if (insns[0] - irqs.since > irqs.longest) {
+		irqs.longest = insns[0] - irqs.since;
+		irqs.longest_at = irqs.from;
+	}
+}
+
+static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+	struct qemu_plugin_hwaddr *hwaddr;
+	uint64_t text;
+
+	(void)cpu;
+	(void)data;
+	if (!open_now || qemu_plugin_mem_size_shift(info))
+		return;
+	hwaddr = qemu_plugin_get_hwaddr(info, addr);
+	if (!hwaddr)
+		return;
+	/* Text is written through another mapping. */
+	text = qemu_plugin_hwaddr_phys_addr(hwaddr) + KERNEL_MAP;
+	if (text < at.text || text >= at.text_end)
+		return;
+	text -= at.text;
+	if (qemu_plugin_mem_get_value(info).data.u8 == INT3) {
+		plants++;
+		planted[text] = now;
+	} else if (planted[text]) {
+		if (now - planted[text] > planted_longest)
+			planted_longest = now - planted[text];
+		planted[text] = 0;
+	}
+}
+
+static bool switches_irqs(const uint8_t *code, size_t len, bool *on)
+{
+	static const uint8_t iretq[] = { 0x48, 0xcf }, sysretq[] = { 0x48, 0x0f, 0x07 };
+
+	*on = code[0] == 0xfb || code[0] == 0x9d || code[0] == 0xcf ||
+	      (len == sizeof(iretq) && !memcmp(code, iretq, len)) ||
+	      (len == sizeof(sysretq) && !memcmp(code, sysretq, len));
+	return *on || code[0] == 0xfa;
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	uint64_t addr = qemu_plugin_tb_vaddr(tb);
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS,
+					     (void *)(uintptr_t)n);
+	if (addr >> 63 == 0)
+		return;
+	if (addr == at.mark || addr == at.int3 || addr == at.turn)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, special_executed, NO_REGISTERS,
+						     (void *)(uintptr_t)addr);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint8_t code[16];
+		size_t len = qemu_plugin_insn_data(insn, code, sizeof(code));
+		bool on;
+
+		qemu_plugin_register_vcpu_mem_cb(insn, stored, NO_REGISTERS, MEM_WRITE, NULL);
+		if (!len || !switches_irqs(code, len, &on))
+			continue;
+		addr = qemu_plugin_insn_vaddr(insn);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on ? irqs_on : irqs_off, NO_REGISTERS,
+						       (void *)(uintptr_t)addr);
+	}
+}
+
+static void finished(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	fclose(out);
+}
+
+static bool option(const char *arg)
+{
+	if (!strncmp(arg, "out=", 4)) {
+		out = fopen(arg + 4, "w");
+		return out;
+	}
+	return sscanf(arg, "mark=%" SCNx64, &at.mark) == 1 ||
+	       sscanf(arg, "int3=%" SCNx64, &at.int3) == 1 ||
+	       sscanf(arg, "turn=%" SCNx64, &at.turn) == 1 ||
+	       sscanf(arg, "text=%" SCNx64 ":%" SCNx64, &at.text, &at.text_end) == 2;
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
+			       int argc, char **argv)
+{
+	(void)info;
+	for (int i = 0; i < argc; i++)
+		if (!option(argv[i])) {
+			fprintf(stderr, "disturb: argument '%s' is not understood\n", argv[i]);
+			return -1;
+		}
+	if (!out || at.text_end <= at.text) {
+		fprintf(stderr, "disturb: needs out= and text=\n");
+		return -1;
+	}
+	planted = calloc(at.text_end - at.text, sizeof(*planted));
+	if (!planted)
+		return -1;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	return 0;
+}
