@@ -25,7 +25,9 @@
  *     the batch is published, and the old one until all CPUs were synced.
  *  3. A CPU that traps on a byte which is no longer INT3 executes again what
  *     now stands there. So a breakpoint that arrives late, after step 4, is
- *     harmless, whoever planted it. If the byte is INT3 again, that is for the
+ *     harmless, whoever planted it. If the same one comes again, the handler
+ *     does what stands there: an emulator may have translated the INT3 just
+ *     before it was taken away, and keep that for good. If the byte is INT3 again, that is for the
  *     batch to answer that planted it: text_patch_seq tells whether one came
  *     while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: no
@@ -92,6 +94,9 @@ static struct text_patch_batch *text_patch_live;
 
 /* Counts the batches that were published. */
 static unsigned int text_patch_seq;
+
+/* Where a breakpoint came late that was the last to do so. */
+static DEFINE_PER_CPU(unsigned long, text_patch_late);
 
 /* Handlers that are inside: an NMI may bring another one. */
 static DEFINE_PER_CPU(unsigned int, text_patch_inside);
@@ -394,9 +399,56 @@ static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 	}
 }
 
+/*
+ * Learns what the instruction at @addr does, if it is one that a batch may have
+ * left there. The caller makes sure that it did not change meanwhile.
+ */
+static __always_inline bool text_patch_read(struct text_patch *now, unsigned long addr)
+{
+	const u8 *insn = (const u8 *)addr;
+	u8 second;
+
+	now->addr = addr;
+	now->len = CALL_INSN_SIZE;
+	now->dest = addr + CALL_INSN_SIZE;
+	now->act = TEXT_PATCH_ACT_JUMP;
+	switch (READ_ONCE(insn[0])) {
+	case CALL_INSN_OPCODE:
+		now->act = TEXT_PATCH_ACT_CALL;
+		fallthrough;
+	case JMP32_INSN_OPCODE:
+		now->dest += READ_ONCE(*(const s32 *)&insn[1]);
+		return true;
+	case JMP8_INSN_OPCODE:
+		now->dest = addr + JMP8_INSN_SIZE + (s8)READ_ONCE(insn[1]);
+		return true;
+	case RET_INSN_OPCODE:
+		now->act = TEXT_PATCH_ACT_RET;
+		return true;
+	case 0x66:
+		/* A jump label's NOP. */
+		now->dest = addr + JMP8_INSN_SIZE;
+		return READ_ONCE(insn[1]) == 0x90;
+	case 0x0f:
+		/* The NOP of five bytes. */
+		second = READ_ONCE(insn[1]);
+		if (second == 0x1f && READ_ONCE(insn[2]) == 0x44)
+			return true;
+		if ((second & 0xf0) != 0x80)
+			return false;
+		now->len = TEXT_PATCH_LEN;
+		now->act = TEXT_PATCH_ACT_JCC + (second & 0xf);
+		now->dest = addr + TEXT_PATCH_LEN + READ_ONCE(*(const s32 *)&insn[2]);
+		return true;
+	}
+	return false;
+}
+
 static __always_inline bool text_patch_answer(struct pt_regs *regs)
 {
 	unsigned long addr = regs->ip - INT3_INSN_SIZE;
+	struct text_patch now;
+	bool known;
 	const struct text_patch_batch *batch;
 	const struct text_patch *patch;
 	unsigned int seq;
@@ -411,14 +463,20 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 		if (patch && text_patch_emulate(patch, regs))
 			return true;
 		byte = READ_ONCE(*(u8 *)addr);
-		/* Likewise: an INT3 of a batch that came meanwhile has its number. */
+		known = text_patch_read(&now, addr);
+		/* Likewise: what a batch wrote that came meanwhile has its number. */
 		smp_rmb();
-	} while (byte == INT3_INSN_OPCODE && READ_ONCE(text_patch_seq) != seq);
+	} while (READ_ONCE(text_patch_seq) != seq);
 
 	if (byte == INT3_INSN_OPCODE)
 		return false;
+	if (known && this_cpu_read(text_patch_late) == addr) {
+		this_cpu_write(text_patch_late, 0);
+		return text_patch_emulate(&now, regs);
+	}
 
 	/* Late: IRET serializes, so the next fetch gets what is there now. */
+	this_cpu_write(text_patch_late, addr);
 	regs->ip = addr;
 	return true;
 }

@@ -338,6 +338,54 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, per_cpu(text_patch_inside, cpu), 0);
 }
 
+/* A breakpoint that is gone comes twice: once to be fetched anew, then to be done. */
+static void text_patch_kunit_late(struct kunit *test)
+{
+	static const struct {
+		const char	*insn;
+		size_t		len;
+		unsigned long	flags;
+		long		ip;
+		unsigned int	sp;
+	} rows[] = {
+		{ "\xe8\x10\x00\x00\x00", 5, 0, 0x15, 1 },
+		{ "\xe9\xf0\xff\xff\xff", 5, 0, 5 - 0x10, 2 },
+		{ "\xeb\xf0", 2, 0, 2 - 0x10, 2 },
+		{ "\x66\x90", 2, 0, 2, 2 },
+		{ "\x0f\x1f\x44\x00\x00", 5, 0, 5, 2 },
+		{ "\x0f\x84\x10\x00\x00\x00", 6, X86_EFLAGS_ZF, 0x16, 2 },
+		{ "\x0f\x84\x10\x00\x00\x00", 6, 0, 6, 2 },
+		/* Not the patcher's: what executes it has to fetch it. */
+		{ "\x90\x90", 2, 0, 0, 2 },
+		{ "\x0f\x0b", 2, 0, 0, 2 },
+		{ "\x66\xff", 2, 0, 0, 2 },
+	};
+	unsigned long addr = kunit_addr(0x3100);
+	struct kunit_trap first, again;
+	int ret;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		kunit_write(0x3100, rows[i].insn, rows[i].len);
+		scoped_guard(preempt) {
+			this_cpu_write(text_patch_late, 0);
+			ret = kunit_trap(&first, addr, rows[i].flags);
+			ret += kunit_trap(&again, addr, rows[i].flags);
+		}
+		KUNIT_EXPECT_EQ(test, ret, 2);
+		KUNIT_EXPECT_EQ(test, first.regs.ip, addr);
+		KUNIT_EXPECT_EQ_MSG(test, again.regs.ip, addr + rows[i].ip, "row %u", i);
+		KUNIT_EXPECT_PTR_EQ(test, (unsigned long *)again.regs.sp, &again.stack[rows[i].sp]);
+	}
+
+	kunit_write(0x3100, "\xc3", 1);
+	scoped_guard(preempt) {
+		this_cpu_write(text_patch_late, 0);
+		kunit_trap(&first, addr, 0);
+		kunit_trap(&again, addr, 0);
+	}
+	KUNIT_EXPECT_EQ(test, again.regs.ip, KUNIT_RETURN);
+}
+
 static void text_patch_kunit_search(struct kunit *test)
 {
 	struct text_patch *vec = kunit_kcalloc(test, 100, sizeof(*vec), GFP_KERNEL);
@@ -779,6 +827,7 @@ static struct kunit_case text_patch_kunit_cases[] = {
 	KUNIT_CASE(text_patch_kunit_jcc),
 	KUNIT_CASE(text_patch_kunit_emulate),
 	KUNIT_CASE(text_patch_kunit_not_ours),
+	KUNIT_CASE(text_patch_kunit_late),
 	KUNIT_CASE(text_patch_kunit_search),
 	KUNIT_CASE(text_patch_kunit_copy),
 	KUNIT_CASE_PARAM(text_patch_kunit_batches, steps_gen_params),
