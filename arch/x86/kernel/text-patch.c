@@ -27,9 +27,9 @@
  *     now stands there. So a breakpoint that arrives late, after step 4, is
  *     harmless, whoever planted it. If the same one comes again, the handler
  *     does what stands there: an emulator may have translated the INT3 just
- *     before it was taken away, and keep that for good. If the byte is INT3 again, that is for the
- *     batch to answer that planted it: text_patch_seq tells whether one came
- *     while the CPU was looking.
+ *     before it was taken away, and keep that for good. If the byte is INT3
+ *     again, that is for the batch to answer that planted it: text_patch_seq
+ *     tells whether one came while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: no
  *     handler that has seen the batch is inside any more. Each CPU counts the
  *     handlers that are, in a word of its own.
@@ -108,7 +108,7 @@ enum text_patch_step {
 };
 
 /* Whether @insn is followed by INT3s up to @len. */
-static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
+static __always_inline bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 {
 	for (; size < len; size++) {
 		if (insn[size] != INT3_INSN_OPCODE)
@@ -117,7 +117,7 @@ static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 	return true;
 }
 
-static bool text_patch_is_nop(const u8 *insn, size_t len)
+static __always_inline bool text_patch_is_nop(const u8 *insn, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (insn[i] != x86_nops[len][i])
@@ -126,7 +126,7 @@ static bool text_patch_is_nop(const u8 *insn, size_t len)
 	return true;
 }
 
-static s32 text_patch_rel32(const u8 *bytes)
+static __always_inline s32 text_patch_rel32(const u8 *bytes)
 {
 	s32 rel;
 
@@ -135,7 +135,7 @@ static s32 text_patch_rel32(const u8 *bytes)
 }
 
 /* Learns from one instruction of at most @patch->len bytes what it does. */
-static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
+static __always_inline bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 {
 	size_t len = patch->len, size = text_opcode_size(insn[0]);
 
@@ -406,42 +406,15 @@ static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 static __always_inline bool text_patch_read(struct text_patch *now, unsigned long addr)
 {
 	const u8 *insn = (const u8 *)addr;
-	u8 second;
 
 	now->addr = addr;
-	now->len = CALL_INSN_SIZE;
-	now->dest = addr + CALL_INSN_SIZE;
-	now->act = TEXT_PATCH_ACT_JUMP;
-	switch (READ_ONCE(insn[0])) {
-	case CALL_INSN_OPCODE:
-		now->act = TEXT_PATCH_ACT_CALL;
-		fallthrough;
-	case JMP32_INSN_OPCODE:
-		now->dest += READ_ONCE(*(const s32 *)&insn[1]);
-		return true;
-	case JMP8_INSN_OPCODE:
-		now->dest = addr + JMP8_INSN_SIZE + (s8)READ_ONCE(insn[1]);
-		return true;
-	case RET_INSN_OPCODE:
-		now->act = TEXT_PATCH_ACT_RET;
-		return true;
-	case 0x66:
-		/* A jump label's NOP. */
-		now->dest = addr + JMP8_INSN_SIZE;
-		return READ_ONCE(insn[1]) == 0x90;
-	case 0x0f:
-		/* The NOP of five bytes. */
-		second = READ_ONCE(insn[1]);
-		if (second == 0x1f && READ_ONCE(insn[2]) == 0x44)
-			return true;
-		if ((second & 0xf0) != 0x80)
-			return false;
-		now->len = TEXT_PATCH_LEN;
-		now->act = TEXT_PATCH_ACT_JCC + (second & 0xf);
-		now->dest = addr + TEXT_PATCH_LEN + READ_ONCE(*(const s32 *)&insn[2]);
-		return true;
-	}
-	return false;
+	now->len = text_opcode_size(insn[0]);
+	/* The NOPs of labels and of sites; otherwise a Jcc, if anything. */
+	if (insn[0] == 0x66)
+		now->len = JMP8_INSN_SIZE;
+	else if (insn[0] == 0x0f)
+		now->len = insn[1] == 0x1f ? CALL_INSN_SIZE : TEXT_PATCH_LEN;
+	return now->len && text_patch_decode(now, insn);
 }
 
 static __always_inline bool text_patch_answer(struct pt_regs *regs)

@@ -712,6 +712,24 @@ static void kunit_set_way(struct text_patch *patch, unsigned long func, unsigned
 	}
 }
 
+static struct task_struct *kunit_caller_start(struct kunit *test, struct kunit_caller *caller)
+{
+	struct task_struct *task = kthread_run(kunit_caller_thread, caller, "text-patch-kunit");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	return task;
+}
+
+/* Whatever it called was one of the ways that were there. */
+static void kunit_caller_stop(struct kunit *test, struct kunit_caller *caller,
+			      struct task_struct *task)
+{
+	while (READ_ONCE(caller->calls) < 1000)
+		msleep(20);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, caller->odd, 0);
+}
+
 /* @at is where the function begins: its site may lie over the end of a page. */
 static void kunit_executed(struct kunit *test, size_t at)
 {
@@ -722,8 +740,7 @@ static void kunit_executed(struct kunit *test, size_t at)
 	kunit_write(KUNIT_OTHER, kunit_other, sizeof(kunit_other));
 	kunit_write(KUNIT_CALLEE, kunit_callee, sizeof(kunit_callee));
 
-	task = kthread_run(kunit_caller_thread, &caller, "text-patch-kunit");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	task = kunit_caller_start(test, &caller);
 
 	for (unsigned int i = 1; i < 1000; i++) {
 		unsigned int way = i % caller.ways;
@@ -735,10 +752,7 @@ static void kunit_executed(struct kunit *test, size_t at)
 		kunit_change_end(&caller, i);
 		KUNIT_EXPECT_EQ(test, caller.func(), way);
 	}
-	while (READ_ONCE(caller.calls) < 1000)
-		msleep(20);
-	kthread_stop(task);
-	KUNIT_EXPECT_EQ(test, caller.odd, 0);
+	kunit_caller_stop(test, &caller, task);
 }
 
 static void text_patch_kunit_executed(struct kunit *test)
@@ -761,8 +775,7 @@ static void text_patch_kunit_executed_jcc(struct kunit *test)
 	struct task_struct *task;
 
 	kunit_write(0, func, sizeof(func));
-	task = kthread_run(kunit_caller_thread, &caller, "text-patch-kunit");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	task = kunit_caller_start(test, &caller);
 	for (unsigned int i = 1; i < 1000; i++) {
 		unsigned int way = i % caller.ways;
 
@@ -774,10 +787,7 @@ static void text_patch_kunit_executed_jcc(struct kunit *test)
 		kunit_change_end(&caller, i);
 		KUNIT_EXPECT_EQ(test, caller.func(), way);
 	}
-	while (READ_ONCE(caller.calls) < 1000)
-		msleep(20);
-	kthread_stop(task);
-	KUNIT_EXPECT_EQ(test, caller.odd, 0);
+	kunit_caller_stop(test, &caller, task);
 }
 
 /* Handlers that are inside */
