@@ -203,12 +203,22 @@ u64 arch_ftrace_cycle(void)
 
 /* Patch batches */
 
+/**
+ * struct ftrace_patch - a batch that is being filled
+ * @vec: the instructions to change
+ * @nr: how many there are
+ * @max: how many there can be
+ * @ascending: how many there are before the first that is out of order
+ */
 struct ftrace_patch {
 	struct text_patch	*vec;
 	unsigned int		nr;
 	unsigned int		max;
-	bool			sorted;
+	unsigned int		ascending;
 };
+
+/* So many out of order are put in their places one by one. */
+#define FTRACE_PATCH_FEW	32
 
 /*
  * Detaching must not fail, so a batch that finds no memory goes on in small
@@ -238,7 +248,7 @@ struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr)
 	patch->vec = vec ?: ftrace_patch_spare;
 	patch->max = vec ? max : ARRAY_SIZE(ftrace_patch_spare);
 	patch->nr = 0;
-	patch->sorted = true;
+	patch->ascending = 0;
 	return patch;
 }
 
@@ -249,13 +259,41 @@ static int ftrace_patch_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Puts the first instruction that is out of order in its place. */
+static void ftrace_patch_insert(struct ftrace_patch *patch)
+{
+	struct text_patch *end = &patch->vec[patch->ascending++], p = *end;
+	unsigned int lo = 0, hi = end - patch->vec;
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (text_patch_addr(&patch->vec[mid]) < text_patch_addr(&p))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memmove(&patch->vec[lo + 1], &patch->vec[lo], (end - &patch->vec[lo]) * sizeof(p));
+	patch->vec[lo] = p;
+}
+
+/* Sites come in order, and mostly a trampoline or two behind them. */
+static void ftrace_patch_sort(struct ftrace_patch *patch)
+{
+	if (patch->nr - patch->ascending > FTRACE_PATCH_FEW) {
+		sort(patch->vec, patch->nr, sizeof(*patch->vec), ftrace_patch_cmp, NULL);
+		return;
+	}
+	while (patch->ascending < patch->nr)
+		ftrace_patch_insert(patch);
+}
+
 static void ftrace_patch_flush(struct ftrace_patch *patch)
 {
-	if (!patch->sorted)
-		sort(patch->vec, patch->nr, sizeof(*patch->vec), ftrace_patch_cmp, NULL);
+	ftrace_patch_sort(patch);
 	text_patch_apply(patch->vec, patch->nr);
 	patch->nr = 0;
-	patch->sorted = true;
+	patch->ascending = 0;
 }
 
 /* Makes room for the instruction at @ip, which the caller describes. */
@@ -268,8 +306,8 @@ static __always_inline struct text_patch *ftrace_patch_next(struct ftrace_patch 
 		ftrace_patch_flush(patch);
 
 	p = &patch->vec[patch->nr];
-	if (patch->nr && text_patch_addr(p - 1) > ip)
-		patch->sorted = false;
+	if (patch->ascending == patch->nr && (!patch->nr || text_patch_addr(p - 1) < ip))
+		patch->ascending++;
 	patch->nr++;
 	return p;
 }
@@ -318,6 +356,8 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 			else
 				text_patch_set_nop(&p[i], ip);
 		}
+		if (patch->ascending == patch->nr)
+			patch->ascending += n - 1;
 		patch->nr += n - 1;
 		rec += n;
 		nr -= n;
