@@ -12,6 +12,8 @@
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
 #define FGRAPH_MAX_USERS	16
 
 #define FGRAPH_STACK_WORDS	(PAGE_SIZE / sizeof(long))
@@ -101,5 +103,7 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 	*framep = frame;
 	return true;
 }
+
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
 #endif /* _KERNEL_TRACE_FGRAPH_STACK_H */

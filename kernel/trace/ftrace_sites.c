@@ -568,7 +568,7 @@ static struct ftrace_table *table_alloc(struct module *mod, unsigned long start,
 }
 
 /* Makes every site a NOP; most are already. The text is not executed yet. */
-static void table_init_sites(struct ftrace_table *table)
+static void __init_or_module table_init_sites(struct ftrace_table *table)
 {
 	struct dyn_ftrace *rec;
 

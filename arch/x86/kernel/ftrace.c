@@ -69,6 +69,7 @@
 #include <linux/genalloc.h>
 #include <linux/math64.h>
 #include <linux/memory.h>
+#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
@@ -173,7 +174,7 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target)
  * Context: the text is writable and not executed yet.
  * Return: 0, or -EINVAL if the site is neither a NOP nor a call of __fentry__.
  */
-int arch_ftrace_init_site(unsigned long ip)
+int __init_or_module arch_ftrace_init_site(unsigned long ip)
 {
 	if (likely(arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK))
 		return 0;
