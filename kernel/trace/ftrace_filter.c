@@ -398,7 +398,9 @@ static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
  * ftrace_site_set_drop_lost - leave sites in quarantine out of what is asked for
  * @set: just made, and seen by nobody else
  *
- * Context: ftrace_lock is held.
+ * Those that have been repaired since are not in quarantine any more.
+ *
+ * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_site_set_drop_lost(struct ftrace_site_set *set)
 {
@@ -407,6 +409,7 @@ void ftrace_site_set_drop_lost(struct ftrace_site_set *set)
 
 	lockdep_assert_held(&ftrace_lock);
 
+	ftrace_release_repaired();
 	if (!ftrace_has_quarantine)
 		return;
 	for (unsigned int i = 0; i < set->nr; i++) {
@@ -1030,7 +1033,7 @@ int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned i
 		return -ENODEV;
 	ftrace_ops_init(ops);
 	for (unsigned int i = 0; i < cnt; i++) {
-		sites->ip[i] = remove ? ftrace_location_any(ips[i]) : ftrace_location(ips[i]);
+		sites->ip[i] = ftrace_location_any(ips[i]);
 		if (!sites->ip[i])
 			return -EINVAL;
 		if (remove && !ftrace_site_set_has(ops->filter->only, sites->ip[i]))
@@ -1129,6 +1132,7 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 
 	guard(mutex)(&ftrace_lock);
 
+	ftrace_release_repaired();
 	for_each_ftrace_table(table) {
 		ret = ftrace_names_start(names, table);
 		for (unsigned int i = 0; !ret && missing && i < table->nr; i++) {

@@ -146,6 +146,11 @@ static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
 	WRITE_ONCE(rec->state, rec->state | FTRACE_STATE_QUARANTINE);
 }
 
+static inline void ftrace_rec_release(struct dyn_ftrace *rec)
+{
+	WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
+}
+
 /**
  * struct ftrace_table - the records of one piece of text
  * @base: the address that the records' offsets count from
@@ -153,7 +158,6 @@ static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
  * @end: first address behind the text
  * @recs: records, strictly ascending by offset
  * @nr: number of @recs
- * @live: the text may run; sites are switched through the live patcher
  * @init: the text is freed after initialization
  * @mod: the module, NULL for the core kernel
  * @profile: counts calls; NULL until the profiler is first enabled
@@ -165,7 +169,6 @@ struct ftrace_table {
 	unsigned long		end;
 	struct dyn_ftrace	*recs;
 	unsigned int		nr;
-	bool			live;
 	bool			init;
 	struct module		*mod;
 	struct ftrace_profile	*profile;
@@ -408,6 +411,7 @@ static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
 
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not);
+void ftrace_release_repaired(void);
 int ftrace_attach_table(struct ftrace_table *table);
 void ftrace_detach_table(struct ftrace_table *table);
 void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);

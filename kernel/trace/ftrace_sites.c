@@ -19,10 +19,12 @@
  *     records in each: whoever walks them next to another sorted list merges.
  *  2. All sites of a table that is in the map hold a NOP or a CALL to the
  *     target of their callset, or are quarantined.
- *  3. To the rest of the kernel, a site in quarantine is no site: a kprobe there
- *     uses a breakpoint, a livepatch is refused. The exception is one that is
- *     marked as modified, for whoever went around its function still comes to
- *     detach from it.
+ *  3. To the rest of the kernel, a site in quarantine is no site, but text that
+ *     others have to leave alone (ftrace_text_reserved()): a kprobe or a livepatch
+ *     is refused. The exception is one that is marked as modified, for whoever
+ *     went around its function still comes to detach from it.
+ *  4. It is a site again once its text is a NOP or a CALL of ours that stood
+ *     there (ftrace_release_repaired()).
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */
@@ -316,7 +318,7 @@ int ftrace_text_reserved(const void *start, const void *end)
 }
 
 /**
- * ftrace_quarantine - leave a site alone from now on, and say why
+ * ftrace_quarantine - leave a site alone until it is repaired, and say why
  * @rec: its record
  * @ip: the site
  * @target: what it should have called; 0 for a NOP
@@ -688,8 +690,6 @@ void __init ftrace_init(void)
 	table = boot_table_range(nr, _stext, _etext);
 	/* Freed after boot, so it gets a table of its own. */
 	init_table = boot_table_range(nr, __init_begin, __init_end);
-	table->live = true;
-	init_table->live = true;
 	init_table->init = true;
 	if (table_add(table) || table_add(init_table))
 		panic("ftrace: no memory for the tables\n");
@@ -835,7 +835,6 @@ static void module_enable_table(struct module *mod, bool init)
 
 	if (!table)
 		return;
-	table->live = true;
 	table_report_quarantine(table);
 	ret = ftrace_attach_table(table);
 	if (ret)
@@ -882,6 +881,8 @@ void ftrace_release_mod(struct module *mod)
 	}
 	ftrace_filter_forget_module(mod);
 	ftrace_kallsyms_forget_module(mod);
+	/* It may have altered sites, and put back what it found. */
+	ftrace_release_repaired();
 }
 #endif /* CONFIG_MODULES */
 

@@ -14,9 +14,9 @@
  *  2. The mapping from callset to callset is computed once for each callset
  *     and each change of the transaction, not once for each record.
  *  3. A site whose text is not what its record says is quarantined: reported,
- *     and left alone by this and all later transactions. Who asks for such a
- *     site alone, or goes around its function, gets an error: others go on
- *     without it.
+ *     and left alone by this and all later transactions, until its text is
+ *     repaired. Who asks for such a site alone, or goes around its function,
+ *     gets an error: others go on without it.
  *  4. Through a transaction, an ops that stays attached to a site sees every
  *     call exactly once: both the old and the new target call it, and a CPU
  *     calls one of them.
@@ -510,7 +510,8 @@ static int tx_run(struct ftrace_tx *tx)
 	lockdep_assert_held(&ftrace_lock);
 
 	ret = tx_plan(tx);
-	if (!ret && tx->moved) {
+	/* Altered text may lead to where an ops is that has no site any more. */
+	if (!ret && (tx->moved || ftrace_has_quarantine)) {
 		tx_set_caller(true);
 
 		/* Some room for what is silenced in the same batch. */
@@ -560,6 +561,99 @@ static int tx_run_one(struct ftrace_ops *ops)
 	return ret;
 }
 
+/* The changes of all registered ops that use @filter, or of all if NULL. */
+static int tx_collect(struct ftrace_tx *tx, const struct ftrace_filter *filter)
+{
+	struct ftrace_ops *ops;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+		nr += !filter || ops->filter == filter;
+
+	tx->change = kcalloc(nr, sizeof(*tx->change), GFP_KERNEL);
+	if (!tx->change)
+		return -ENOMEM;
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (!filter || ops->filter == filter)
+			change_init(&tx->change[tx->nr++], ops);
+	}
+	return 0;
+}
+
+/* Brings all ops that use @filter, or all if NULL, to where they want to be. */
+static int tx_run_all(struct ftrace_tx *tx, const struct ftrace_filter *filter)
+{
+	int ret = tx_collect(tx, filter);
+
+	if (!ret && tx->nr)
+		ret = tx_run(tx);
+	tx_destroy(tx);
+	kfree(tx->change);
+	return ret;
+}
+
+/* Whether what stands at a site in quarantine is ours: a NOP, or a CALL that once was there. */
+static bool site_is_repaired(unsigned long ip)
+{
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
+		return true;
+	for_each_ftrace_callset(cs, nr) {
+		if (cs->pinned &&
+		    arch_ftrace_check_site(ip, ftrace_callset_target(cs)) == FTRACE_SITE_OK)
+			return true;
+	}
+	return false;
+}
+
+/* To whoever wants it, like a new one. */
+static void site_release(struct dyn_ftrace *rec, unsigned long ip)
+{
+	DEFINE_FLEX(struct ftrace_site_set, site, ip, nr, 1);
+	struct ftrace_tx tx = { .sites = site };
+
+	site->ip[0] = ip;
+	if (arch_ftrace_check_site(ip, 0) != FTRACE_SITE_OK) {
+		struct ftrace_patch *patch = arch_ftrace_patch_begin(1);
+
+		arch_ftrace_patch_add(patch, ip, 0);
+		arch_ftrace_patch_end(patch);
+	}
+	ftrace_rec_release(rec);
+	if (tx_run_all(&tx, NULL))
+		ftrace_rec_quarantine(rec);
+	else if (!ftrace_rec_quarantined(rec))
+		pr_info("%pS (%lx) is repaired and can be traced\n", (void *)ip, ip);
+}
+
+/**
+ * ftrace_release_repaired - take sites out of quarantine that are sound again
+ *
+ * Whoever altered a site may have put back what he found. From then on it is
+ * attached to all that want it, also to those that went on without it. If that
+ * fails it stays in quarantine.
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_release_repaired(void)
+{
+	struct ftrace_table *table;
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine)
+		return;
+	for_each_ftrace_table(table) {
+		for_each_ftrace_rec(table, rec) {
+			unsigned long ip = ftrace_rec_ip(table, rec);
+
+			if (ftrace_rec_quarantined(rec) && site_is_repaired(ip))
+				site_release(rec, ip);
+		}
+	}
+}
+
 /**
  * ftrace_attach - register an ops and attach it to the sites that it wants
  * @ops: initialized and not registered
@@ -573,6 +667,8 @@ int ftrace_attach(struct ftrace_ops *ops)
 {
 	static unsigned int seq;
 	int ret;
+
+	ftrace_release_repaired();
 
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
@@ -612,37 +708,6 @@ void ftrace_detach(struct ftrace_ops *ops)
 	}
 	list_del_init(&ops->list);
 	ops->func = ops->saved_func;
-}
-
-/* The changes of all registered ops that use @filter, or of all if NULL. */
-static int tx_collect(struct ftrace_tx *tx, const struct ftrace_filter *filter)
-{
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		nr += !filter || ops->filter == filter;
-
-	tx->change = kcalloc(nr, sizeof(*tx->change), GFP_KERNEL);
-	if (!tx->change)
-		return -ENOMEM;
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (!filter || ops->filter == filter)
-			change_init(&tx->change[tx->nr++], ops);
-	}
-	return 0;
-}
-
-/* Brings all ops that use @filter, or all if NULL, to where they want to be. */
-static int tx_run_all(struct ftrace_tx *tx, const struct ftrace_filter *filter)
-{
-	int ret = tx_collect(tx, filter);
-
-	if (!ret && tx->nr)
-		ret = tx_run(tx);
-	tx_destroy(tx);
-	kfree(tx->change);
-	return ret;
 }
 
 /**
