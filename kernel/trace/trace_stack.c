@@ -97,7 +97,8 @@ static unsigned long stack_max_acquire(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	stack_tracer_disable();
+	/* stack_tracer_disable() wants preemption off as well. */
+	__this_cpu_inc(disable_stack_tracer);
 	arch_spin_lock(&stack_max_lock);
 	return flags;
 }
@@ -105,7 +106,7 @@ static unsigned long stack_max_acquire(void)
 static void stack_max_release(unsigned long flags)
 {
 	arch_spin_unlock(&stack_max_lock);
-	stack_tracer_enable();
+	__this_cpu_dec(disable_stack_tracer);
 	local_irq_restore(flags);
 }
 
