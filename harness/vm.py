@@ -14,6 +14,8 @@ move the trace clock in the middle of a measurement. MWAIT is taken away because
 spins where it should sleep: an idle CPU would burn a host's CPU, and be counted.
 """
 import fcntl
+import importlib.machinery
+import importlib.util
 import os
 import re
 import select
@@ -34,6 +36,8 @@ sys.path.insert(0, HERE)
 import newc  # noqa: E402
 
 CPU = "max,monitor=off"
+# Another program, and what it needs of a command line, may take its place.
+QEMU = ["qemu-system-x86_64"]
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
 
@@ -53,6 +57,15 @@ SYMPTOMS = [
                                     r"INFO: task .* blocked|suspicious RCU"), None),
 ]
 EXIT = re.compile(r"^GUEST-EXIT (\d+)\s*$")
+
+
+def sibling(name):
+    """A script beside this one, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), os.path.join(HERE, name))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 class Failure(Exception):
@@ -113,10 +126,10 @@ def symbol_addresses(kernel):
 
 def qemu_version():
     try:
-        text = subprocess.run(["qemu-system-x86_64", "--version"], check=True, text=True,
+        text = subprocess.run([*QEMU, "--version"], check=True, text=True,
                               stdout=subprocess.PIPE).stdout
     except (FileNotFoundError, subprocess.CalledProcessError):
-        raise Failure("qemu-system-x86_64 is missing: install qemu-system-x86")
+        raise Failure(f"{QEMU[0]} is missing: install qemu-system-x86")
     return tuple(int(n) for n in re.search(r"version (\d+)\.(\d+)", text).groups())
 
 
@@ -204,7 +217,7 @@ def kvm_trial(kernel):
 
 def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots):
     """The whole command line; the job's line is standard output, the console's a pipe."""
-    cmd = ["qemu-system-x86_64", "-machine", "q35", "-cpu", CPU, "-m", mem,
+    cmd = [*QEMU, "-machine", "q35", "-cpu", CPU, "-m", mem,
            "-smp", str(smp), "-nodefaults", "-display", "none",
            "-kernel", image, "-initrd", initrd]
     if not reboots:
