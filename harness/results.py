@@ -11,19 +11,20 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 import vm  # noqa: E402
 
-# Patterns of console lines that look like a fault of the kernel's and are none.
+# Patterns of console lines that look like a fault of the kernel's and are none; a script may add some.
 ALLOWED = []
 
 
 class Totals:
-    """The results so far, printed as they come."""
+    """The results so far, printed as they come, with a prefix."""
 
     def __init__(self):
         self.number = self.passed = self.failed = self.skipped = 0
+        self.prefix = ""
 
     def _line(self, word, name, note=""):
         self.number += 1
-        print(f"{word} {self.number} - {name}{note}", flush=True)
+        print(f"{word} {self.number} - {self.prefix}{name}{note}", flush=True)
 
     def ok(self, name):
         self.passed += 1
@@ -46,8 +47,9 @@ def job(name):
 
 
 def run_suite(suite, kernel, logs="check-guest", **how):
-    """One guest; its console and /out go to build/logs/LOGS/SUITE. Returns (Result, that directory)."""
-    where = os.path.join(vm.TOP, "build/logs", logs, suite)
+    """One guest; its console and /out go to build/logs/LOGS/SUITE, with LOGS a configuration's own
+    name. Returns (Result, that directory)."""
+    where = os.path.join(vm.TOP, "build/logs", kernel if kernel.startswith("configs/") else logs, suite)
     shutil.rmtree(where, ignore_errors=True)
     os.makedirs(where)
     r = vm.run(kernel, echo=False, out=os.path.join(where, "out"), allow=ALLOWED,
