@@ -4,7 +4,7 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench bench-scale series clean
+.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -21,6 +21,7 @@ help:
 	@echo 'make stock-test   build the pristine base into build/stock-test'
 	@echo 'make bench        stock and ours side by side, as one table'
 	@echo 'make bench-scale  the same with up to 500,000 more functions, and 1 to 8 CPUs; with a plot'
+	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       git am-able patches in build/series (CHECK=1: build after each)'
 	@echo 'make clean        remove build/'
 	@echo
@@ -69,6 +70,12 @@ bench: kernel stock
 bench-scale: kernel stock
 	@harness/setup guest
 	@harness/bench-scale
+
+bench-rt: tree
+	@harness/setup build guest
+	@harness/kernel stock-rt
+	@harness/kernel ours-rt
+	@harness/bench-rt
 
 kselftest: test-kernel stock-test
 	@harness/setup guest

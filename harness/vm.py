@@ -42,7 +42,8 @@ QEMU = ["qemu-system-x86_64"]
 DEBUG_PORT = 0xe9
 
 # The kernels under build/, and what makes them.
-MAKE_TARGETS = {"ours": "kernel", "stock": "stock", "ours-test": "test-kernel", "stock-test": "stock-test"}
+MAKE_TARGETS = {"ours": "kernel", "stock": "stock", "ours-test": "test-kernel", "stock-test": "stock-test",
+                "ours-rt": "bench-rt", "stock-rt": "bench-rt"}
 
 # How a run ended, by exit status, where it is not the job's own.
 PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT, TROUBLE = 120, 121, 122, 123, 124, 125
