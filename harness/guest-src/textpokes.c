@@ -129,7 +129,8 @@ static uint64_t text_start(void)
 	FILE *f = fopen("/proc/kallsyms", "r");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %255s", &addr, &type, name) == 3 && !strcmp(name, "_stext"))
+		if (sscanf(line, "%llx %c %255s", &addr, &type, name) == 3 &&
+		    !strcmp(name, "_stext"))
 			return addr;
 	}
 	die("textpokes: _stext");
@@ -138,7 +139,8 @@ static uint64_t text_start(void)
 
 static void replay(uint8_t *text, size_t len)
 {
-	unsigned long pokes = 0, calls = 0, wrong = 0, descents = 0, elsewhere = 0, made = 0, gone = 0;
+	unsigned long pokes = 0, calls = 0, wrong = 0, descents = 0, elsewhere = 0;
+	unsigned long made = 0, gone = 0;
 	uint64_t start = text_start(), last = 0;
 
 	for (size_t i = 0; i < nr_records; i++) {
@@ -146,8 +148,13 @@ static void replay(uint8_t *text, size_t len)
 		struct text_poke *poke = (void *)records[i].header;
 		uint64_t at = poke->addr - start;
 
-		if (sym->header.type == PERF_RECORD_KSYMBOL && strstr(sym->name, "ftrace_trampoline"))
-			(*(sym->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? &gone : &made))++;
+		if (sym->header.type == PERF_RECORD_KSYMBOL &&
+		    strstr(sym->name, "ftrace_trampoline")) {
+			if (sym->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+				gone++;
+			else
+				made++;
+		}
 		if (poke->header.type == PERF_RECORD_LOST)
 			lost++;
 		if (poke->header.type != PERF_RECORD_TEXT_POKE)
@@ -160,15 +167,16 @@ static void replay(uint8_t *text, size_t len)
 		calls += poke->new_len == 5 && poke->bytes[poke->old_len] == 0xe8;
 		descents += poke->addr < last;
 		last = poke->addr;
-		if (poke->old_len != poke->new_len || memcmp(text + at, poke->bytes, poke->old_len)) {
+		if (poke->old_len != poke->new_len ||
+		    memcmp(text + at, poke->bytes, poke->old_len)) {
 			if (!wrong++)
 				fprintf(stderr, "textpokes: first wrong one: %llx, %d bytes\n",
 					(unsigned long long)poke->addr, poke->old_len);
 		}
 		memcpy(text + at, poke->bytes + poke->old_len, poke->new_len);
 	}
-	printf("pokes=%lu calls=%lu wrong=%lu descents=%lu elsewhere=%lu made=%lu gone=%lu lost=%lu\n",
-	       pokes, calls, wrong, descents, elsewhere, made, gone, lost);
+	printf("pokes=%lu calls=%lu wrong=%lu descents=%lu ", pokes, calls, wrong, descents);
+	printf("elsewhere=%lu made=%lu gone=%lu lost=%lu\n", elsewhere, made, gone, lost);
 }
 
 static uint8_t *text_map(const char *path, size_t *len)

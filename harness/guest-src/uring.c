@@ -47,8 +47,10 @@ int main(int argc, char **argv)
 		perror("uring");
 		return 1;
 	}
-	sq = map(ring, params.sq_off.array + params.sq_entries * sizeof(*array), IORING_OFF_SQ_RING);
-	cq = map(ring, params.cq_off.cqes + params.cq_entries * sizeof(*cqes), IORING_OFF_CQ_RING);
+	sq = map(ring, params.sq_off.array + params.sq_entries * sizeof(*array),
+		 IORING_OFF_SQ_RING);
+	cq = map(ring, params.cq_off.cqes + params.cq_entries * sizeof(*cqes),
+		 IORING_OFF_CQ_RING);
 	sqes = map(ring, params.sq_entries * sizeof(*sqes), IORING_OFF_SQES);
 	tail = (unsigned int *)(sq + params.sq_off.tail);
 	array = (unsigned int *)(sq + params.sq_off.array);
@@ -66,7 +68,8 @@ int main(int argc, char **argv)
 		};
 		array[0] = 0;
 		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
-		if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1) {
+		if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL,
+			    0) != 1) {
 			perror("uring: io_uring_enter");
 			return 1;
 		}

@@ -642,7 +642,7 @@ void ftrace_release_repaired(void)
 	struct ftrace_table *table;
 	struct dyn_ftrace *rec;
 
-	if (!ftrace_has_quarantine)
+	if (!ftrace_has_quarantine || ftrace_disabled)
 		return;
 	for_each_ftrace_table(table) {
 		for_each_ftrace_rec(table, rec) {
