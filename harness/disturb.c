@@ -14,7 +14,9 @@
  *
  *	int3s        breakpoints taken
  *	irqsoff      the longest stretch, in instructions of CPU 0, from a CLI to the next
- *	             STI, POPF, IRET or SYSRET
+ *	             STI, POPF, IRET or SYSRET. Waiting for another CPU, in a loop with
+ *	             PAUSE, is left out: the CPU that is waited for does not run until
+ *	             the other's turn is over, as long as that may be
  *	irqsoff_at   where that CLI is
  *	planted      the longest time, in instructions of all CPUs, that an INT3 stood in
  *	             the text, from the store that wrote it to the one that took it away
@@ -77,6 +79,8 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *hwaddr);
 EXPORT int qemu_plugin_version = 4;
 
 enum { CPUS = 8, INT3 = 0xcc };
+/* Two PAUSE that are no further apart are of one loop. */
+enum { PAUSE_LOOP = 64 };
 
 /* Where the kernel's image is mapped; without KASLR it is loaded where it was linked. */
 #define KERNEL_MAP 0xffffffff80000000ull
@@ -95,7 +99,7 @@ static uint64_t int3s, turns, plants, planted_longest, insns_before;
 
 static struct {
 	bool off;
-	uint64_t since, from, longest, longest_at;
+	uint64_t since, from, longest, longest_at, paused;
 } irqs;
 
 /* When an INT3 was written to each byte of the text; 0 where none stands. */
@@ -164,6 +168,16 @@ static void irqs_off(unsigned int cpu, void *data)
 	irqs.from = (uintptr_t)data;
 }
 
+static void irqs_paused(unsigned int cpu, void *data)
+{
+	(void)data;
+	if (cpu)
+		return;
+	if (irqs.off && irqs.paused > irqs.since && insns[0] - irqs.paused < PAUSE_LOOP)
+		irqs.since += insns[0] - irqs.paused;
+	irqs.paused = insns[0];
+}
+
 static void irqs_on(unsigned int cpu, void *data)
 {
 	(void)data;
@@ -203,6 +217,11 @@ static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, 
 	}
 }
 
+static bool is_pause(const uint8_t *code, size_t len)
+{
+	return len == 2 && code[0] == 0xf3 && code[1] == 0x90;
+}
+
 static bool switches_irqs(const uint8_t *code, size_t len, bool *on)
 {
 	static const uint8_t iretq[] = { 0x48, 0xcf }, sysretq[] = { 0x48, 0x0f, 0x07 };
@@ -233,6 +252,9 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		bool on;
 
 		qemu_plugin_register_vcpu_mem_cb(insn, stored, NO_REGISTERS, MEM_WRITE, NULL);
+		if (is_pause(code, len))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, irqs_paused, NO_REGISTERS,
+							       NULL);
 		if (!len || !switches_irqs(code, len, &on))
 			continue;
 		addr = qemu_plugin_insn_vaddr(insn);
