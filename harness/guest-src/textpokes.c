@@ -20,7 +20,6 @@
  * Exit status: COMMAND's.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -263,19 +263,11 @@ static int ftrace_patch_cmp(const void *a, const void *b)
 /* Puts the first instruction that is out of order in its place. */
 static void ftrace_patch_insert(struct ftrace_patch *patch)
 {
-	struct text_patch *end = &patch->vec[patch->ascending++], p = *end;
-	unsigned int lo = 0, hi = end - patch->vec;
+	struct text_patch *p = &patch->vec[patch->ascending++], insn = *p;
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (text_patch_addr(&patch->vec[mid]) < text_patch_addr(&p))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	memmove(&patch->vec[lo + 1], &patch->vec[lo], (end - &patch->vec[lo]) * sizeof(p));
-	patch->vec[lo] = p;
+	for (; p > patch->vec && text_patch_addr(p - 1) > text_patch_addr(&insn); p--)
+		*p = p[-1];
+	*p = insn;
 }
 
 /* Sites come in order, and mostly a trampoline or two behind them. */

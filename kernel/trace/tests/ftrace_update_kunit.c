@@ -503,6 +503,9 @@ static void update_while_called(struct kunit *test)
 	put_task_struct(task);
 }
 
+/* What neither the compiler nor the tracer leaves at a site. */
+static const u8 update_kunit_other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+
 /* Puts bytes where site 0 is. It may run meanwhile: both are NOPs. */
 static void update_kunit_poke(const void *bytes)
 {
@@ -578,7 +581,6 @@ static void update_kunit_expect_release(struct kunit *test, unsigned int bits)
 /* A site is not what its record says: who asks for it alone, or for all or none, is told. */
 static void update_quarantine(struct kunit *test)
 {
-	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	struct update_kunit_state before = update_kunit_state();
 	struct update_kunit_ops *u = update_kunit_ops;
 	struct dyn_ftrace *rec;
@@ -595,7 +597,7 @@ static void update_quarantine(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[3], 2), 0);
 
 	memcpy(bytes, (void *)update_kunit_ips[0], sizeof(bytes));
-	update_kunit_poke(other);
+	update_kunit_poke(update_kunit_other);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, update_kunit_ips[0], 0, 0), -EFAULT);
 	KUNIT_EXPECT_EQ(test, u[3].ops.filter->only->nr, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[3].ops), 0);
@@ -623,7 +625,6 @@ static void update_quarantine(struct kunit *test)
 /* Our CALL is saved by somebody who puts it back when its time is over. */
 static void update_release_call(struct kunit *test)
 {
-	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	struct update_kunit_state before = update_kunit_state();
 	struct update_kunit_ops *u = update_kunit_ops;
 	u8 call[MCOUNT_INSN_SIZE];
@@ -633,7 +634,7 @@ static void update_release_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[2], UPDATE_KUNIT_ALL), 0);
 	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[0], 1), 0);
 	memcpy(call, (void *)update_kunit_ips[0], sizeof(call));
-	update_kunit_poke(other);
+	update_kunit_poke(update_kunit_other);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
 
