@@ -276,8 +276,10 @@ static int fprobe_kunit_sleeper(void *data)
 static bool fprobe_kunit_wait_for_entry(struct fprobe_kunit *probe)
 {
 	for (unsigned int i = 0; i < 250; i++) {
-		if (READ_ONCE(probe->entries))
-			return wait_task_inactive(probe->task, TASK_UNINTERRUPTIBLE);
+		/* Zero while it is still on its way from the entry to its sleep. */
+		if (READ_ONCE(probe->entries) &&
+		    wait_task_inactive(probe->task, TASK_UNINTERRUPTIBLE))
+			return true;
 		msleep(20);
 	}
 	return false;
