@@ -24,12 +24,10 @@
  *     the same as the new instruction. So the new one must be right as soon as
  *     the batch is published, and the old one until all CPUs were synced.
  *  3. A CPU that traps on a byte which is no longer INT3 executes again what
- *     now stands there. So a breakpoint that arrives late, after step 4, is
- *     harmless, whoever planted it. If the same one comes again, the handler
- *     does what stands there: an emulator may have translated the INT3 just
- *     before it was taken away, and keep that for good. If the byte is INT3
- *     again, that is for the batch to answer that planted it: text_patch_seq
- *     tells whether one came while the CPU was looking.
+ *     now stands there, with RF set. So a breakpoint that arrives late, after
+ *     step 4, is harmless, whoever planted it. If the byte is INT3 again, that
+ *     is for the batch to answer that planted it: text_patch_seq tells whether
+ *     one came while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: no
  *     handler that has seen the batch is inside any more. Each CPU counts the
  *     handlers that are, in a word of its own.
@@ -94,9 +92,6 @@ static struct text_patch_batch *text_patch_live;
 
 /* Counts the batches that were published. */
 static unsigned int text_patch_seq;
-
-/* Where a breakpoint came late that was the last to do so. */
-static DEFINE_PER_CPU(unsigned long, text_patch_late);
 
 /* Handlers that are inside: an NMI may bring another one. */
 static DEFINE_PER_CPU(unsigned int, text_patch_inside);
@@ -399,29 +394,9 @@ static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 	}
 }
 
-/*
- * Learns what the instruction at @addr does, if it is one that a batch may have
- * left there. The caller makes sure that it did not change meanwhile.
- */
-static __always_inline bool text_patch_read(struct text_patch *now, unsigned long addr)
-{
-	const u8 *insn = (const u8 *)addr;
-
-	now->addr = addr;
-	now->len = text_opcode_size(insn[0]);
-	/* The NOPs of labels and of sites; otherwise a Jcc, if anything. */
-	if (insn[0] == 0x66)
-		now->len = JMP8_INSN_SIZE;
-	else if (insn[0] == 0x0f)
-		now->len = insn[1] == 0x1f ? CALL_INSN_SIZE : TEXT_PATCH_LEN;
-	return now->len && text_patch_decode(now, insn);
-}
-
 static __always_inline bool text_patch_answer(struct pt_regs *regs)
 {
 	unsigned long addr = regs->ip - INT3_INSN_SIZE;
-	struct text_patch now;
-	bool known;
 	const struct text_patch_batch *batch;
 	const struct text_patch *patch;
 	unsigned int seq;
@@ -436,21 +411,23 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 		if (patch && text_patch_emulate(patch, regs))
 			return true;
 		byte = READ_ONCE(*(u8 *)addr);
-		known = text_patch_read(&now, addr);
 		/* Likewise: what a batch wrote that came meanwhile has its number. */
 		smp_rmb();
 	} while (READ_ONCE(text_patch_seq) != seq);
 
 	if (byte == INT3_INSN_OPCODE)
 		return false;
-	if (known && this_cpu_read(text_patch_late) == addr) {
-		this_cpu_write(text_patch_late, 0);
-		return text_patch_emulate(&now, regs);
-	}
 
-	/* Late: IRET serializes, so the next fetch gets what is there now. */
-	this_cpu_write(text_patch_late, addr);
+	/*
+	 * Late: IRET serializes, so the next fetch gets what is there now. Not
+	 * so in QEMU before 8.1, which may have translated the INT3 while it
+	 * was taken away, and keep that for good: a translation is valid for
+	 * one state of RF, so that this one is not found. A CPU's RF keeps an
+	 * instruction breakpoint at @addr, reported before the INT3, from being
+	 * reported twice.
+	 */
 	regs->ip = addr;
+	regs->flags |= X86_EFLAGS_RF;
 	return true;
 }
 

@@ -55,8 +55,6 @@ extern __thread int shim_thread;
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < SHIM_THREADS; (cpu)++)
 /* One instruction, as a signal may come in between. */
 #define this_cpu_inc(name)	asm volatile("incl %0" : "+m" ((name)[shim_thread]))
-#define this_cpu_read(name)	((name)[shim_thread])
-#define this_cpu_write(name, v)	((name)[shim_thread] = (v))
 #define this_cpu_dec(name)	asm volatile("decl %0" : "+m" ((name)[shim_thread]))
 
 #define lockdep_assert_held(lock)

@@ -250,6 +250,7 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	t->late += regs.ip == (unsigned long)g[REG_RIP] - 1;
 	g[REG_RIP] = regs.ip;
 	g[REG_RSP] = regs.sp;
+	g[REG_EFL] = regs.flags;
 }
 
 static void *caller(void *arg)
