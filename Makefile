@@ -19,8 +19,8 @@ help:
 	@echo 'make test-kernel  build ours into build/ours-test (the fuller test configuration)'
 	@echo 'make stock        build the pristine base into build/stock (bench configuration)'
 	@echo 'make stock-test   build the pristine base into build/stock-test'
-	@echo 'make bench        stock and ours side by side, as one table'
-	@echo 'make bench-scale  the same with up to 500,000 more functions, and 1 to 8 CPUs; with a plot'
+	@echo 'make bench        stock and ours side by side, as tables, and a plot over the number of functions'
+	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       git am-able patches in build/series (CHECK=1: build after each)'
 	@echo 'make clean        remove build/'
@@ -66,6 +66,7 @@ shell: kernel
 bench: kernel stock
 	@harness/setup guest
 	@harness/bench
+	@harness/bench-scale --max 100000
 
 bench-scale: kernel stock
 	@harness/setup guest
