@@ -103,7 +103,7 @@ enum text_patch_step {
 };
 
 /* Whether @insn is followed by INT3s up to @len. */
-static __always_inline bool text_patch_padded(const u8 *insn, size_t size, size_t len)
+static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 {
 	for (; size < len; size++) {
 		if (insn[size] != INT3_INSN_OPCODE)
@@ -112,7 +112,7 @@ static __always_inline bool text_patch_padded(const u8 *insn, size_t size, size_
 	return true;
 }
 
-static __always_inline bool text_patch_is_nop(const u8 *insn, size_t len)
+static bool text_patch_is_nop(const u8 *insn, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (insn[i] != x86_nops[len][i])
@@ -121,7 +121,7 @@ static __always_inline bool text_patch_is_nop(const u8 *insn, size_t len)
 	return true;
 }
 
-static __always_inline s32 text_patch_rel32(const u8 *bytes)
+static s32 text_patch_rel32(const u8 *bytes)
 {
 	s32 rel;
 
@@ -130,7 +130,7 @@ static __always_inline s32 text_patch_rel32(const u8 *bytes)
 }
 
 /* Learns from one instruction of at most @patch->len bytes what it does. */
-static __always_inline bool text_patch_decode(struct text_patch *patch, const u8 *insn)
+static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 {
 	size_t len = patch->len, size = text_opcode_size(insn[0]);
 
