@@ -14,6 +14,7 @@
  *	wrong=N       those whose old bytes are not what stood there
  *	descents=N    how often the next address was a lower one
  *	elsewhere=N   events of other text: modules, trampolines
+ *	erased=N      those of them that leave nothing there
  *	made=N gone=N trampolines of ftrace's that got a symbol, and lost it
  *	lost=N        events for which there was no room
  *
@@ -139,7 +140,7 @@ static uint64_t text_start(void)
 static void replay(uint8_t *text, size_t len)
 {
 	unsigned long pokes = 0, calls = 0, wrong = 0, descents = 0, elsewhere = 0;
-	unsigned long made = 0, gone = 0;
+	unsigned long made = 0, gone = 0, erased = 0;
 	uint64_t start = text_start(), last = 0;
 
 	for (size_t i = 0; i < nr_records; i++) {
@@ -160,6 +161,7 @@ static void replay(uint8_t *text, size_t len)
 			continue;
 		if (at >= len || poke->new_len > len - at) {
 			elsewhere++;
+			erased += poke->old_len && !poke->new_len;
 			continue;
 		}
 		pokes++;
@@ -175,7 +177,8 @@ static void replay(uint8_t *text, size_t len)
 		memcpy(text + at, poke->bytes + poke->old_len, poke->new_len);
 	}
 	printf("pokes=%lu calls=%lu wrong=%lu descents=%lu ", pokes, calls, wrong, descents);
-	printf("elsewhere=%lu made=%lu gone=%lu lost=%lu\n", elsewhere, made, gone, lost);
+	printf("elsewhere=%lu erased=%lu ", elsewhere, erased);
+	printf("made=%lu gone=%lu lost=%lu\n", made, gone, lost);
 }
 
 static uint8_t *text_map(const char *path, size_t *len)
