@@ -31,7 +31,9 @@
  *  2. Only the task itself, and what interrupts it, moves curr_ret_stack.
  *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. An index
  *     that was given back is given out again last, as entries of tasks that
- *     sleep may name it.
+ *     sleep may name it. At a return, fgraph_callees[] says whom to call: the user,
+ *     or on behalf of one that may go away a stand-in, which counts who is inside
+ *     (ftrace_gate.c).
  *  4. A user's callbacks run with preemption off, and not within another
  *     callback of the same context, for they are called under the protection
  *     against recursion that all function tracing shares.
@@ -69,6 +71,7 @@
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
 static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS];
+static struct fgraph_ops *fgraph_callees[FGRAPH_MAX_USERS];
 static unsigned int fgraph_nr_users;
 /* The index that was given out last. */
 static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
@@ -118,9 +121,6 @@ static __always_inline unsigned long fgraph_ask(struct ftrace_ops *ops,
 {
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 
-	/* One that has gone may still be in the trampoline of a task. */
-	if (unlikely(!(READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)))
-		return 0;
 	return gops->entryfunc(trace, gops) ? BIT(__bf_shf(FGRAPH_META_USERS) + gops->idx) : 0;
 }
 
@@ -131,7 +131,7 @@ static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ft
 	int end = task->curr_ret_stack;
 
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++) {
-		wanted = fgraph_ask(cs->ops[i], trace);
+		wanted = fgraph_ask(READ_ONCE(cs->ops[i]), trace);
 		users |= wanted;
 		if (wanted) {
 			end = task->curr_ret_stack;
@@ -155,7 +155,7 @@ static __always_inline unsigned long fgraph_call_entry(struct task_struct *task,
 						       struct ftrace_graph_ent *trace)
 {
 	if (likely(cs->nr_graph == 1))
-		return fgraph_ask(cs->ops[cs->nr_funcs], trace);
+		return fgraph_ask(READ_ONCE(cs->ops[cs->nr_funcs]), trace);
 	return fgraph_ask_all(task, cs, trace);
 }
 
@@ -233,7 +233,7 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 	};
 
 	while (users) {
-		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);
+		struct fgraph_ops *gops = READ_ONCE(fgraph_callees[__ffs(users)]);
 
 		users &= users - 1;
 		/* It may have gone since the function was entered. */
@@ -766,6 +766,50 @@ static int fgraph_start(void)
 	return ret;
 }
 
+/* Users that may go away */
+
+static DEFINE_PER_CPU(struct ftrace_gate_count, fgraph_gates[FGRAPH_MAX_USERS]);
+
+static bool fgraph_may_go(const struct fgraph_ops *gops)
+{
+	return !is_kernel_core_data((unsigned long)gops) ||
+	       !fgraph_ops_in_core_kernel(&gops->ops);
+}
+
+static void fgraph_return_counted(struct ftrace_graph_ret *trace, struct fgraph_ops *stand_in)
+{
+	struct fgraph_ops *gops;
+
+	ftrace_gate_enter(&fgraph_gates[stand_in->idx]);
+	gops = READ_ONCE(fgraph_users[stand_in->idx]);
+	if (likely(gops))
+		gops->retfunc(trace, gops);
+	ftrace_gate_leave(&fgraph_gates[stand_in->idx]);
+}
+
+/* Whom to call when functions return that @gops has hooked. */
+static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
+{
+	static struct fgraph_ops stand_ins[FGRAPH_MAX_USERS];
+	struct fgraph_ops *stand_in = &stand_ins[gops->idx];
+
+	if (!fgraph_may_go(gops))
+		return gops;
+	stand_in->idx = gops->idx;
+	stand_in->retfunc = fgraph_return_counted;
+	return stand_in;
+}
+
+/* Context: ftrace_lock is not held. @gops has been removed. */
+static void fgraph_wait(struct fgraph_ops *gops)
+{
+	bool counted = fgraph_may_go(gops);
+
+	ftrace_ops_wait(&gops->ops);
+	if (counted)
+		ftrace_gate_wait_each(&fgraph_gates[gops->idx]);
+}
+
 static int fgraph_add_user(struct fgraph_ops *gops)
 {
 	int idx = fgraph_find_idx(), ret;
@@ -786,12 +830,14 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_entry(gops);
 	WRITE_ONCE(fgraph_users[idx], gops);
+	WRITE_ONCE(fgraph_callees[idx], fgraph_callee(gops));
 	fgraph_update_sleep();
 	return 0;
 }
 
 static void fgraph_remove_user(struct fgraph_ops *gops)
 {
+	WRITE_ONCE(fgraph_callees[gops->idx], NULL);
 	WRITE_ONCE(fgraph_users[gops->idx], NULL);
 	fgraph_nr_users--;
 	fgraph_update_sleep();
@@ -845,22 +891,19 @@ int register_ftrace_graph(struct fgraph_ops *gops)
  *
  * Functions that are inside now return without the user.
  *
- * Context: process context, sleeps; takes ftrace_lock. Waits for grace periods
- * if the user or its callbacks may be freed, like unregister_ftrace_function().
+ * Context: process context, sleeps; takes ftrace_lock. If the user or its callbacks
+ * may be freed, waits until nobody is inside of them, like
+ * unregister_ftrace_function().
  */
 void unregister_ftrace_graph(struct fgraph_ops *gops)
 {
-	bool wait;
-
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!fgraph_is_user(gops))
 			return;
 		ftrace_detach(&gops->ops);
-		wait = !ftrace_ops_is_permanent(&gops->ops);
 		fgraph_remove_user(gops);
 	}
-	if (wait)
-		ftrace_wait_for_tasks();
+	fgraph_wait(gops);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -17,7 +17,8 @@
  *     is an exit to come: both or none.
  *  3. When unregister_fprobe() has returned no handler runs, and nothing looks
  *     at the probe, though tasks may still be inside of probed functions. What
- *     they need is in the rethook, which goes with the last of them.
+ *     they need is in the rethook, which goes with the last of them. Who is in a
+ *     handler is counted: at entries by the trampoline, at exits by the rethook.
  *
  * Registers: an entry handler is promised a whole struct pt_regs, so a probe
  * with one asks for FTRACE_OPS_FL_SAVE_REGS, which makes the trampoline almost
@@ -418,8 +419,8 @@ EXPORT_SYMBOL_GPL(register_fprobe_syms);
  * Tasks may be inside of probed functions, for any time to come; they return
  * from there unnoticed.
  *
- * Context: process context, sleeps; takes ftrace_lock, and waits as
- * unregister_ftrace_function() does, for the handlers to end.
+ * Context: process context, sleeps; takes ftrace_lock, and waits for handlers that
+ * are running.
  * Return: 0; -EINVAL if the probe is not registered; otherwise as for
  * unregister_ftrace_function(), with the exit handler stopped.
  */
@@ -430,13 +431,15 @@ int unregister_fprobe(struct fprobe *fp)
 	if (!fprobe_is_registered(fp))
 		return -EINVAL;
 
-	/* First, for the grace periods below to wait for exit handlers too. */
+	/* First, so that every CPU sees it once the ops is gone. */
 	if (fp->rethook)
 		rethook_stop(fp->rethook);
 	ret = unregister_ftrace_function(&fp->ops);
 	if (ret)
 		return ret;
 
+	if (fp->rethook)
+		ftrace_gate_wait_each(&fp->rethook->cpu->gate);
 	fprobe_release(fp);
 	return 0;
 }

@@ -9,7 +9,7 @@
  *     is set, and only then do callsets name it.
  *  2. When unregister_ftrace_function() returns, no CPU enters the ops any
  *     more. Where its memory or code may go away (it is not part of the core
- *     kernel), no task is still inside either.
+ *     kernel), no task is still inside either: its callers have counted who is.
  *
  * ftrace_lock covers all of it; see ftrace_internal.h for the lock order.
  */
@@ -291,9 +291,9 @@ int ftrace_ops_unregister(struct ftrace_ops *ops)
  * unregister_ftrace_function - stop calling an ops
  * @ops: the ops
  *
- * Context: process context, sleeps; takes ftrace_lock. Waits for grace periods
- * of RCU-tasks if the ops or its callback may be freed, being part of a module
- * or allocated; otherwise it does not.
+ * Context: process context, sleeps; takes ftrace_lock. If the ops or its callback
+ * may be freed, being part of a module or allocated, waits until nobody is inside
+ * of the callback; not for any other task.
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), for
  * then the sites cannot be switched any more.
  */
@@ -305,8 +305,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 		return ret;
 	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
 		ftrace_direct_unregister_peer(ops);
-	if (!ftrace_ops_is_permanent(ops))
-		ftrace_wait_for_tasks();
+	ftrace_ops_wait(ops);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);
@@ -371,8 +370,10 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 
 	ftrace_enabled = !!enabled;
 	ret = ftrace_update_all();
-	if (ret)
-		ftrace_enabled = !enabled;
+	if (ret) {
+		ftrace_enabled = 0;
+		ftrace_update_all();
+	}
 	return ret;
 }
 

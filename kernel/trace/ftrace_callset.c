@@ -3,10 +3,18 @@
  * Callsets: which lists of ops exist, and the trampoline of each.
  *
  * Invariants:
- *  1. No two callsets that can be found hold the same ops.
+ *  1. No two callsets in the hash hold the same ops.
  *  2. A callset is found by its number from before the first record names it
  *     until a grace period after the last one did (see ftrace_retire()).
- *  3. Its ops never change: another list of ops is another callset.
+ *  3. Its ops never change: another list of ops is another callset. The exception
+ *     is an ops that is silenced: nobody takes its place, and the callset leaves
+ *     the hash. No callset names an ops that is not registered.
+ *  4. A callset in the hash has sites or is in the list of the idle ones.
+ *  5. What its sites call is settled before it gets the first one, and stays, but
+ *     for the function of a direct ops.
+ *
+ * Numbers lead to callsets through chunks of a page, which are never freed, in a
+ * table that never moves. A free number holds the next free one.
  *
  * ftrace_lock covers everything but ftrace_callset_get() and
  * ftrace_callset_by_tramp(), which any context may call.
@@ -19,29 +27,36 @@
 #include <linux/overflow.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/trace_recursion.h>
+#include <linux/xarray.h>
 
 #include "ftrace_internal.h"
 
-/**
- * struct callset_map - callsets by their number
- * @limit: one more than the highest number that the map has room for
- * @retiree: frees the map once a larger one has taken its place
- * @cs: the callsets; [0] stays NULL
- */
-struct callset_map {
-	u32			limit;
-	struct ftrace_retiree	retiree;
-	struct ftrace_callset	*cs[] __counted_by(limit);
-};
+#define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
+#define CALLSET_MAX		SZ_1M
+#define CALLSET_CHUNKS		(CALLSET_MAX / CALLSET_CHUNK_SIZE)
 
-static struct callset_map *callset_map;
+static_assert(CALLSET_MAX - 1 <= FTRACE_STATE_CALLSET);
 
-static DEFINE_HASHTABLE(callset_hash, 8);
+/* Each entry is a callset or, as a value of an xarray, the number of the next free one. */
+static void **callset_chunk[CALLSET_CHUNKS];
+static u32 callset_limit;
+static u32 callset_first_free;
+
+static DEFINE_HASHTABLE(callset_hash, 10);
+
+/* Those in the hash that have no sites. */
+static LIST_HEAD(callsets_idle);
+
+/* Those that altered text may lead to. */
+LIST_HEAD(ftrace_callsets_pinned);
+
+static struct latch_tree_root callset_tree __cacheline_aligned;
 
 /* Beyond this many, a callset does without a trampoline of its own. */
-#define CALLSET_MAX_TRAMPS	16384
+#define CALLSET_MAX_TRAMPS	65536
 #define CALLSET_MAX_TRAMP_OPS	1024
 
 static unsigned int callset_nr_tramps;
@@ -56,13 +71,18 @@ static unsigned int callset_nr_tramps;
  */
 struct ftrace_callset *ftrace_callset_get(u32 nr)
 {
-	/* Pairs with the release in callset_map_grow(). */
-	struct callset_map *map = smp_load_acquire(&callset_map);
+	void **chunk, *entry;
 
-	if (!map || nr >= map->limit)
+	/* Number 0 is none, and its entry is empty. */
+	if (nr >= READ_ONCE(callset_limit))
+		return NULL;
+	/* Pairs with the release in callset_add_chunk(). */
+	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
+	if (!chunk)
 		return NULL;
 	/* Pairs with the release in callset_number(). */
-	return smp_load_acquire(&map->cs[nr]);
+	entry = smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]);
+	return xa_is_value(entry) ? NULL : entry;
 }
 
 /**
@@ -92,50 +112,54 @@ struct ftrace_callset *ftrace_callset_next(u32 *nr)
  */
 u32 ftrace_callset_limit(void)
 {
-	/* Pairs with the release in callset_map_grow(). */
-	struct callset_map *map = smp_load_acquire(&callset_map);
-
-	return map ? map->limit : 0;
+	return READ_ONCE(callset_limit);
 }
 
-static void callset_map_free(struct ftrace_retiree *retiree)
+static void **callset_entry(u32 nr)
 {
-	kvfree(container_of(retiree, struct callset_map, retiree));
+	return &callset_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
 }
 
-static int callset_map_grow(void)
+static void callset_free_number(u32 nr)
 {
-	struct callset_map *old = callset_map, *map;
-	u32 limit = old ? old->limit * 2 : 32;
+	WRITE_ONCE(*callset_entry(nr), xa_mk_value(callset_first_free));
+	callset_first_free = nr;
+}
 
-	if (limit > FTRACE_CALLSET_MAX)
+static int callset_add_chunk(void)
+{
+	void **chunk;
+
+	if (callset_limit == CALLSET_MAX)
 		return -ENOSPC;
-	map = kvzalloc(struct_size(map, cs, limit), GFP_KERNEL);
-	if (!map)
+	chunk = kcalloc(CALLSET_CHUNK_SIZE, sizeof(*chunk), GFP_KERNEL);
+	if (!chunk)
 		return -ENOMEM;
 
-	map->limit = limit;
-	map->retiree.free = callset_map_free;
-	if (old)
-		memcpy(map->cs, old->cs, flex_array_size(map, cs, old->limit));
-	/* Who sees the map sees what is in it. */
-	smp_store_release(&callset_map, map);
-	if (old)
-		ftrace_retire(&old->retiree);
+	/* Pairs with ftrace_callset_get(): the entries are seen to be empty. */
+	smp_store_release(&callset_chunk[callset_limit / CALLSET_CHUNK_SIZE], chunk);
+	/* The lowest number is given out first. */
+	for (u32 nr = callset_limit + CALLSET_CHUNK_SIZE - 1; nr > callset_limit; nr--)
+		callset_free_number(nr);
+	if (callset_limit)
+		callset_free_number(callset_limit);
+	WRITE_ONCE(callset_limit, callset_limit + CALLSET_CHUNK_SIZE);
 	return 0;
 }
 
 static int callset_number(struct ftrace_callset *cs)
 {
-	for (u32 nr = 1; nr < ftrace_callset_limit(); nr++) {
-		if (!callset_map->cs[nr]) {
-			cs->nr = nr;
-			/* Who sees the callset sees its ops. */
-			smp_store_release(&callset_map->cs[nr], cs);
-			return 0;
-		}
-	}
-	return -ENOSPC;
+	int ret = callset_first_free ? 0 : callset_add_chunk();
+	void **entry;
+
+	if (ret)
+		return ret;
+	cs->nr = callset_first_free;
+	entry = callset_entry(cs->nr);
+	callset_first_free = xa_to_value(*entry);
+	/* Pairs with ftrace_callset_get(): what is in the callset is seen. */
+	smp_store_release(entry, (void *)cs);
+	return 0;
 }
 
 static u32 callset_key(struct ftrace_ops **ops, unsigned int nr)
@@ -147,26 +171,95 @@ static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int
 {
 	struct ftrace_callset *cs;
 
-	hash_for_each_possible(callset_hash, cs, node, callset_key(ops, nr)) {
+	hash_for_each_possible(callset_hash, cs, hash, callset_key(ops, nr)) {
 		if (cs->nr_ops == nr && !memcmp(cs->ops, ops, nr * sizeof(*ops)))
 			return cs;
 	}
 	return NULL;
 }
 
-static void callset_tell_perf(const struct ftrace_callset *cs, bool gone)
+static void callset_tell_perf_symbol(const struct ftrace_callset *cs, bool gone)
 {
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, cs->tramp, cs->tramp_size, gone,
 			   FTRACE_TRAMPOLINE_SYM);
+}
+
+/* Tracers of instructions decode what they were told is there. It has a name all the time. */
+static void callset_tell_perf_new(const struct ftrace_callset *cs)
+{
+	void *text = (void *)cs->tramp;
+
+	callset_tell_perf_symbol(cs, false);
+	perf_event_text_poke(text, NULL, 0, text, cs->tramp_size);
+}
+
+static void callset_tell_perf_gone(const struct ftrace_callset *cs)
+{
+	void *text = (void *)cs->tramp;
+
+	perf_event_text_poke(text, text, cs->tramp_size, NULL, 0);
+	callset_tell_perf_symbol(cs, true);
+}
+
+/* Trampolines do not overlap. */
+static bool callset_tree_less(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return container_of(a, struct ftrace_callset, tree)->tramp <
+	       container_of(b, struct ftrace_callset, tree)->tramp;
+}
+
+static int callset_tree_comp(void *key, struct latch_tree_node *node)
+{
+	const struct ftrace_callset *cs = container_of(node, struct ftrace_callset, tree);
+	unsigned long addr = (unsigned long)key;
+
+	if (addr < cs->tramp)
+		return -1;
+	return addr - cs->tramp >= cs->tramp_size;
+}
+
+static const struct latch_tree_ops callset_tree_ops = {
+	.less	= callset_tree_less,
+	.comp	= callset_tree_comp,
+};
+
+/* Nobody: has no callback that does anything, and never goes away. */
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static int callset_nobody_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	return 0;
+}
+
+static struct fgraph_ops callset_nobody_gops = {
+	.ops.func	= ftrace_stub,
+	.entryfunc	= callset_nobody_entry,
+};
+
+static struct ftrace_ops * const callset_nobody = &callset_nobody_gops.ops;
+#else
+static struct ftrace_ops callset_nobody_ops = {
+	.func		= ftrace_stub,
+};
+
+static struct ftrace_ops * const callset_nobody = &callset_nobody_ops;
+#endif
+
+static void callset_unlink(struct ftrace_callset *cs)
+{
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		hlist_del_init(&cs->link[i].node);
 }
 
 static void callset_hide(struct ftrace_retiree *retiree)
 {
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
-	if (cs->tramp)
-		callset_tell_perf(cs, true);
-	WRITE_ONCE(callset_map->cs[cs->nr], NULL);
+	callset_unlink(cs);
+	if (cs->tramp) {
+		callset_tell_perf_gone(cs);
+		latch_tree_erase(&cs->tree, &callset_tree, &callset_tree_ops);
+	}
+	callset_free_number(cs->nr);
 }
 
 static void callset_free(struct ftrace_retiree *retiree)
@@ -174,6 +267,8 @@ static void callset_free(struct ftrace_retiree *retiree)
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
 	arch_ftrace_tramp_free(cs);
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		ftrace_gate_put(cs->link[i].gate);
 	kfree(cs);
 }
 
@@ -208,41 +303,66 @@ enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct
 	return FTRACE_REFUSED_NOT;
 }
 
+static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+		return 0;
+	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+}
+
 static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
+	struct ftrace_callset_link *link = &cs->link[cs->nr_ops];
+
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		cs->direct = ops;
-	} else {
-		cs->flags |= ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
-		cs->nr_graph += !!(ops->flags & FTRACE_OPS_FL_GRAPH);
-		cs->nr_funcs += !(ops->flags & FTRACE_OPS_FL_GRAPH);
-	}
+	else if (ops->flags & FTRACE_OPS_FL_GRAPH)
+		cs->nr_graph++;
+	else
+		cs->nr_funcs++;
+	cs->flags |= callset_ops_flags(ops);
+
+	link->cs = cs;
+	link->gate = ops->gate;
 	cs->ops[cs->nr_ops++] = ops;
+}
+
+static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned int nr)
+{
+	size_t size = struct_size_t(struct ftrace_callset, ops, nr);
+	struct ftrace_callset *cs;
+
+	cs = kzalloc(size_add(size, array_size(nr, sizeof(*cs->link))), GFP_KERNEL);
+	if (!cs)
+		return NULL;
+	cs->link = (void *)cs + size;
+	cs->retiree.hide = callset_hide;
+	cs->retiree.free = callset_free;
+	INIT_LIST_HEAD(&cs->idle);
+	INIT_LIST_HEAD(&cs->pinned);
+	for (unsigned int i = 0; i < nr; i++)
+		callset_add_ops(cs, ops[i]);
+	return cs;
 }
 
 static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int nr)
 {
-	struct ftrace_callset *cs = kzalloc(struct_size(cs, ops, nr), GFP_KERNEL);
+	struct ftrace_callset *cs = callset_alloc(ops, nr);
 	int ret;
 
 	if (!cs)
 		return ERR_PTR(-ENOMEM);
-	cs->retiree.hide = callset_hide;
-	cs->retiree.free = callset_free;
-	for (unsigned int i = 0; i < nr; i++)
-		callset_add_ops(cs, ops[i]);
-
 	ret = callset_number(cs);
-	if (ret == -ENOSPC) {
-		ret = callset_map_grow();
-		if (!ret)
-			ret = callset_number(cs);
-	}
 	if (ret) {
 		kfree(cs);
 		return ERR_PTR(ret);
 	}
-	hash_add(callset_hash, &cs->node, callset_key(ops, nr));
+	for (unsigned int i = 0; i < nr; i++) {
+		hlist_add_head(&cs->link[i].node, &ops[i]->callsets);
+		ftrace_gate_get(cs->link[i].gate);
+	}
+	hash_add(callset_hash, &cs->hash, callset_key(ops, nr));
+	list_add(&cs->idle, &callsets_idle);
 	return cs;
 }
 
@@ -289,7 +409,7 @@ static u64 callset_order(const struct ftrace_ops *ops)
  * @ops: the ops
  *
  * A callset that is made here has no sites and no trampoline yet; if none get
- * it, ftrace_callset_put_unused() drops it.
+ * it, ftrace_callsets_drop_idle() drops it.
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: the callset, @cs itself if it calls @ops already; ERR_PTR of -ENOMEM,
@@ -298,7 +418,7 @@ static u64 callset_order(const struct ftrace_ops *ops)
  */
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	unsigned int nr = cs ? cs->nr_ops : 0, i, at;
+	unsigned int nr = cs ? cs->nr_ops : 0, count = 0, i;
 	struct ftrace_callset *to;
 	struct ftrace_ops **list;
 
@@ -312,13 +432,17 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 
-	for (at = 0; at < nr && callset_order(cs->ops[at]) < callset_order(ops); at++)
-		list[at] = cs->ops[at];
-	list[at] = ops;
-	for (i = at; i < nr; i++)
-		list[i + 1] = cs->ops[i];
+	for (i = 0; i < nr && callset_order(cs->ops[i]) < callset_order(ops); i++) {
+		if (cs->ops[i] != callset_nobody)
+			list[count++] = cs->ops[i];
+	}
+	list[count++] = ops;
+	for (; i < nr; i++) {
+		if (cs->ops[i] != callset_nobody)
+			list[count++] = cs->ops[i];
+	}
 
-	to = callset_of(list, nr + 1);
+	to = callset_of(list, count);
 	kfree(list);
 	return to;
 }
@@ -345,7 +469,7 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 		return ERR_PTR(-ENOMEM);
 
 	for (unsigned int i = 0; i < cs->nr_ops; i++) {
-		if (cs->ops[i] != ops)
+		if (cs->ops[i] != ops && cs->ops[i] != callset_nobody)
 			list[nr++] = cs->ops[i];
 	}
 	to = callset_of(list, nr);
@@ -354,24 +478,43 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 }
 
 /**
- * ftrace_callset_put_unused - drop a callset if no site has it
+ * ftrace_callset_add_sites - count the records that name a callset
+ * @cs: the callset, or NULL for the empty one, whose records nobody counts
+ * @nr: how many more there are; negative if there are fewer
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!cs)
+		return;
+	cs->nr_sites += nr;
+	if (cs->nr_sites)
+		list_del_init(&cs->idle);
+	else if (list_empty(&cs->idle))
+		list_add(&cs->idle, &callsets_idle);
+}
+
+/**
+ * ftrace_callset_drop - drop a callset that has no sites
  * @cs: the callset
  *
- * One that is pinned stays for ever, with no ops left in its trampoline.
+ * One that is pinned stays for ever.
  *
  * Until the grace period is over it can still be found by its number and by
  * its trampoline, for the sake of tasks that were preempted there.
  *
  * Context: ftrace_lock is held. The memory goes after a grace period.
  */
-void ftrace_callset_put_unused(struct ftrace_callset *cs)
+void ftrace_callset_drop(struct ftrace_callset *cs)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (cs->nr_sites)
-		return;
-	hash_del(&cs->node);
-	if (cs->pinned)
+	hash_del(&cs->hash);
+	list_del_init(&cs->idle);
+	if (!list_empty(&cs->pinned))
 		return;
 	if (cs->tramp)
 		callset_nr_tramps--;
@@ -379,30 +522,136 @@ void ftrace_callset_put_unused(struct ftrace_callset *cs)
 }
 
 /**
- * ftrace_callset_alloc_tramp - give a callset a trampoline, if that can be
- * @cs: the callset
+ * ftrace_callsets_drop_idle - drop all callsets that have no sites
  *
- * Without one its sites go through ftrace_caller and ftrace_list_func(), which
- * know nothing of direct functions. One that only has a direct function needs
- * none.
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or -ENOMEM if it cannot do without.
+ * Context: ftrace_lock is held.
  */
-int ftrace_callset_alloc_tramp(struct ftrace_callset *cs)
+void ftrace_callsets_drop_idle(void)
+{
+	struct ftrace_callset *cs, *next;
+
+	list_for_each_entry_safe(cs, next, &callsets_idle, idle)
+		ftrace_callset_drop(cs);
+}
+
+/**
+ * ftrace_callset_pin - keep a callset for ever
+ * @cs: the callset, to whose target altered text may lead
+ *
+ * Someone who saved a CALL of ours may write it back, so the trampoline must stay.
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_callset_pin(struct ftrace_callset *cs)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (list_empty(&cs->pinned))
+		list_add(&cs->pinned, &ftrace_callsets_pinned);
+}
+
+/**
+ * ftrace_callset_silence - let a callset pass over an ops that is going away
+ * @link: the callset's link to the ops
+ * @patch: the batch that changes the trampoline
+ *
+ * A task that is in the trampoline, or comes there through altered text, does not
+ * enter the ops once the batch is applied, nor does one that reads the callset once
+ * ftrace_gate_close() has returned. The callset may keep its sites.
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch)
+{
+	struct ftrace_callset *cs = link->cs;
+	unsigned int i = link - cs->link;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	hash_del(&cs->hash);
+	hlist_del_init(&link->node);
+	if (cs->ops[i] == cs->direct) {
+		arch_ftrace_tramp_redirect(patch, cs, (unsigned long)ftrace_stub_return);
+		cs->direct = NULL;
+	} else if (i < cs->nr_funcs) {
+		arch_ftrace_tramp_retarget(patch, cs, i, NULL);
+	}
+	WRITE_ONCE(cs->ops[i], callset_nobody);
+	cs->nr_gone++;
+
+	cs->flags = 0;
+	for (i = 0; i < cs->nr_ops; i++)
+		cs->flags |= callset_ops_flags(cs->ops[i]);
+}
+
+/* Without a trampoline sites go through ftrace_caller, which knows no direct functions. */
+static int callset_alloc_tramp(struct ftrace_callset *cs)
 {
 	int ret = cs->direct ? -ENOMEM : 0;
 
-	if (cs->tramp || ftrace_callset_is_direct(cs))
+	if (cs->direct && cs->nr_ops == 1)
 		return 0;
 	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS)
 		return ret;
 	if (arch_ftrace_tramp_alloc(cs))
 		return ret;
 	callset_nr_tramps++;
-	callset_tell_perf(cs, false);
-	perf_event_text_poke((void *)cs->tramp, NULL, 0, (void *)cs->tramp, cs->tramp_size);
+	latch_tree_insert(&cs->tree, &callset_tree, &callset_tree_ops);
+	callset_tell_perf_new(cs);
 	return 0;
+}
+
+/**
+ * ftrace_callset_establish - settle what the sites of a callset call
+ * @cs: the callset
+ *
+ * That is its trampoline. One that only has a direct function needs none, and one
+ * that cannot get any goes through ftrace_caller and ftrace_list_func().
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, also if it was settled before; -ENOMEM if the callset cannot do
+ * without a trampoline.
+ */
+int ftrace_callset_establish(struct ftrace_callset *cs)
+{
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (cs->target)
+		return 0;
+	ret = callset_alloc_tramp(cs);
+	if (ret)
+		return ret;
+
+	if (cs->tramp)
+		cs->target = cs->tramp;
+	else if (cs->direct)
+		cs->target = ftrace_ops_direct(cs->direct);
+	else if (cs->flags & FTRACE_OPS_FL_SAVE_REGS)
+		cs->target = (unsigned long)ftrace_regs_caller;
+	else
+		cs->target = (unsigned long)ftrace_caller;
+	return 0;
+}
+
+/**
+ * ftrace_callsets_establish - ftrace_callset_establish() for all that are coming
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: as there.
+ */
+int ftrace_callsets_establish(void)
+{
+	struct ftrace_callset *cs;
+	int ret = 0;
+
+	list_for_each_entry(cs, &callsets_idle, idle) {
+		if (cs->coming)
+			ret = ret ?: ftrace_callset_establish(cs);
+		cs->coming = false;
+	}
+	return ret;
 }
 
 /**
@@ -413,15 +662,7 @@ int ftrace_callset_alloc_tramp(struct ftrace_callset *cs)
  */
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
 {
-	if (!cs)
-		return 0;
-	if (cs->tramp)
-		return cs->tramp;
-	if (ftrace_callset_is_direct(cs))
-		return ftrace_ops_direct(cs->direct);
-	if (cs->flags & FTRACE_OPS_FL_SAVE_REGS)
-		return (unsigned long)ftrace_regs_caller;
-	return (unsigned long)ftrace_caller;
+	return cs ? cs->target : 0;
 }
 
 /**
@@ -433,14 +674,10 @@ unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
  */
 struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr)
 {
-	struct ftrace_callset *cs;
-	u32 nr;
+	struct latch_tree_node *node;
 
-	for_each_ftrace_callset(cs, nr) {
-		if (addr - cs->tramp < cs->tramp_size)
-			return cs;
-	}
-	return NULL;
+	node = latch_tree_find((void *)addr, &callset_tree, &callset_tree_ops);
+	return node ? container_of(node, struct ftrace_callset, tree) : NULL;
 }
 
 /**
@@ -460,8 +697,21 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return ret;
 }
 
-/* What the static trampolines hand to a single callback. */
-struct ftrace_ops *function_trace_op __read_mostly = &global_ops;
+static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_callset *cs, struct ftrace_regs *fregs)
+{
+	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
+
+	if (bit < 0)
+		return;
+	for (unsigned int i = 0; i < cs->nr_funcs; i++)
+		ftrace_ops_call(ip, parent_ip, READ_ONCE(cs->ops[i]), fregs);
+	trace_clear_recursion(bit);
+
+	/* These bring their own protection. */
+	if (cs->nr_graph)
+		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
+}
 
 /**
  * ftrace_list_func - call all ops of a site
@@ -470,8 +720,8 @@ struct ftrace_ops *function_trace_op __read_mostly = &global_ops;
  * @op: ignored
  * @fregs: the registers at the site
  *
- * What ftrace_caller calls where callsets without a trampoline exist: each
- * callset's ops are those that want the site, so nothing is tested.
+ * What ftrace_caller and ftrace_regs_caller call, for callsets without a trampoline:
+ * a callset's ops are those that want the site, so nothing is tested.
  *
  * Context: any that can be traced, NMI included.
  */
@@ -480,25 +730,18 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 {
 	struct ftrace_callset *cs;
 	struct dyn_ftrace *rec;
-	int bit;
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
-	/* Disables preemption, which holds up the freeing of what is used. */
-	bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
-	if (bit < 0)
-		return;
-
+	/* Holds up the freeing of what is found. */
+	preempt_disable_notrace();
+	ftrace_gate_enter(&ftrace_list_gate);
 	rec = ftrace_site_find(ip);
 	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-	for (unsigned int i = 0; cs && i < cs->nr_funcs; i++)
-		ftrace_ops_call(ip, parent_ip, cs->ops[i], fregs);
-
-	trace_clear_recursion(bit);
-
-	/* These bring their own protection. */
-	if (cs && cs->nr_graph)
-		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
+	if (cs)
+		list_call(ip, parent_ip, cs, fregs);
+	ftrace_gate_leave(&ftrace_list_gate);
+	preempt_enable_notrace();
 }
 
 NOKPROBE_SYMBOL(ftrace_list_func);

@@ -324,18 +324,18 @@ static struct ftrace_probe *ftrace_probe_create(struct trace_array *tr,
 /*
  * Wait until no callback runs, nor will, for a site that was detached.
  *
- * A call that left its site in time may be anywhere between the trampoline's
- * first instruction and the end of ftrace_probe_func(). A task can be preempted
- * there, but does not give up the CPU by itself: synchronize_rcu_tasks() waits
- * until each task has done so. It passes over the idle tasks, and over code
- * where RCU is not watching. Those are not preempted, and have left once their
- * CPU went through the scheduler, which synchronize_rcu_tasks_rude() makes every
- * CPU do. Interrupts and NMIs return before what they interrupted goes on.
+ * If that was the last one, the ops is silenced, and its gate tells who is inside.
+ * Otherwise a call that left the site in time may be anywhere between the
+ * trampoline's first instruction and the end of ftrace_probe_func(). A task can be
+ * preempted there, but does not give up the CPU by itself: RCU-tasks waits until
+ * each task has done so.
  */
-static void ftrace_probe_wait(void)
+static void ftrace_probe_wait(struct ftrace_probe *probe)
 {
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
+	if (probe->ops.flags & FTRACE_OPS_FL_ENABLED)
+		ftrace_wait_for_tasks();
+	else
+		ftrace_ops_wait(&probe->ops);
 }
 
 /* Undo the ->init of the first @nr of @sites; no callback comes from them. */
@@ -360,7 +360,7 @@ static void ftrace_probe_retire_sites(struct ftrace_probe *probe,
 	if (!sites)
 		return;
 
-	ftrace_probe_wait();
+	ftrace_probe_wait(probe);
 	ftrace_probe_free_sites(probe, sites, sites->nr);
 	ftrace_site_set_free(sites);
 }
@@ -704,7 +704,7 @@ static void ftrace_probe_abandon(struct ftrace_probe *probe)
 	mutex_unlock(&ftrace_lock);
 
 	/* Who looked at ftrace_disabled too early may be using probe->tr. */
-	ftrace_probe_wait();
+	ftrace_probe_wait(probe);
 }
 
 /* Probes, for the commands */

@@ -244,7 +244,7 @@ static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
 	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long flags = cs ? cs->flags : 0;
 
-	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops : 0,
+	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
 		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
 		   cs && cs->direct ? " D" : "  ",

@@ -24,7 +24,10 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/rbtree_latch.h>
 #include <linux/rcupdate.h>
+
+#include "ftrace_gate.h"
 
 struct module;
 struct orc_entry;
@@ -104,8 +107,6 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 #define FTRACE_STATE_TOUCHED	BIT(30)
 #define FTRACE_STATE_QUARANTINE	BIT(31)
 
-#define FTRACE_CALLSET_MAX	FIELD_MAX(FTRACE_STATE_CALLSET)
-
 static_assert(!(FTRACE_STATE_CALLSET &
 		(FTRACE_STATE_MODIFIED | FTRACE_STATE_TOUCHED | FTRACE_STATE_QUARANTINE)));
 static_assert(sizeof(struct dyn_ftrace) == 8);
@@ -182,39 +183,68 @@ static inline unsigned long ftrace_rec_ip(const struct ftrace_table *table,
 }
 
 /**
+ * struct ftrace_callset_link - what a callset keeps of one of its ops
+ * @node: in the ops' list of callsets; unhashed once the ops is silenced here
+ * @cs: the callset
+ * @gate: counts who is inside of the ops; NULL if nothing of the ops can go away
+ */
+struct ftrace_callset_link {
+	struct hlist_node	node;
+	struct ftrace_callset	*cs;
+	struct ftrace_gate	*gate;
+};
+
+/**
  * struct ftrace_callset - the ops that a site calls, in order
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
  * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and FTRACE_OPS_FL_IPMODIFY
- * @pinned: text that was altered behind our back may still lead here
+ * @coming: a transaction that is being planned brings sites
+ * @leaving: an ops of it is being detached
  * @nr_ops: how many @ops
  * @nr_funcs: how many of them are functions to call, the first ones
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
+ * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
- * @tramp: its trampoline; 0 where the sites go through ftrace_caller
+ * @successor: where its sites go, if @leaving; itself if they stay
+ * @target: what its sites call
+ * @tramp: its trampoline; 0 where @target is another's code
  * @tramp_size: bytes of code at @tramp
  * @arch: what the architecture keeps of the trampoline
- * @node: in the hash of callsets by their ops
+ * @hash: in the hash of callsets by their ops
+ * @idle: in the list of those without sites
+ * @pinned: in the list of those that altered text may lead to; these stay
+ * @tree: in the tree of trampolines
  * @retiree: frees the callset and its trampoline
+ * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
  *
- * All but @nr_sites and @pinned is constant once the callset is published.
+ * What a trampoline or ftrace_list_func() uses is constant once the callset is
+ * published, but for an ops that is silenced: see ftrace_callset_silence().
  */
 struct ftrace_callset {
 	u32			nr;
 	unsigned int		nr_sites;
-	bool			pinned;
+	bool			coming;
+	bool			leaving;
 	unsigned long		flags;
 	unsigned int		nr_ops;
 	unsigned int		nr_funcs;
 	unsigned int		nr_graph;
+	unsigned int		nr_gone;
 	unsigned int		tramp_size;
 	struct ftrace_ops	*direct;
+	struct ftrace_callset	*successor;
+	unsigned long		target;
 	unsigned long		tramp;
 	void			*arch;
-	struct hlist_node	node;
+	struct hlist_node	hash;
+	struct list_head	idle;
+	struct list_head	pinned;
+	struct latch_tree_node	tree;
 	struct ftrace_retiree	retiree;
+	struct ftrace_callset_link *link;
 	struct ftrace_ops	*ops[] __counted_by(nr_ops);
 };
 
@@ -330,7 +360,9 @@ void ftrace_report_word(struct trace_array *tr, const char *file, const char *wo
 
 /* ftrace_callset.c */
 
-extern struct ftrace_ops *function_trace_op;
+struct ftrace_patch;
+
+extern struct list_head ftrace_callsets_pinned;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
@@ -339,14 +371,26 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
 enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
-void ftrace_callset_put_unused(struct ftrace_callset *cs);
+void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
+int ftrace_callsets_establish(void);
+int ftrace_callset_establish(struct ftrace_callset *cs);
+void ftrace_callset_pin(struct ftrace_callset *cs);
+void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
+void ftrace_callset_drop(struct ftrace_callset *cs);
+void ftrace_callsets_drop_idle(void);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
-int ftrace_callset_alloc_tramp(struct ftrace_callset *cs);
 struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 
 #define for_each_ftrace_callset(cs, nr)					\
 	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\
 	     (cs) = ftrace_callset_next(&(nr)))
+
+/* The callsets that call an ops, with what each keeps of it; ftrace_lock is held. */
+#define for_each_ftrace_link(link, ops)					\
+	hlist_for_each_entry(link, &(ops)->callsets, node)
+
+#define for_each_ftrace_link_safe(link, next, ops)			\
+	hlist_for_each_entry_safe(link, next, &(ops)->callsets, node)
 
 static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 {
@@ -360,7 +404,7 @@ static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 /* Whether the callset's sites call the direct function without a trampoline. */
 static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
 {
-	return cs->direct && cs->nr_ops == 1;
+	return cs->direct && !cs->tramp;
 }
 
 /* fgraph.c */
@@ -412,6 +456,7 @@ static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not);
 void ftrace_release_repaired(void);
+void ftrace_ops_wait(struct ftrace_ops *ops);
 int ftrace_attach_table(struct ftrace_table *table);
 void ftrace_detach_table(struct ftrace_table *table);
 void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);
@@ -558,8 +603,6 @@ unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace
 int arch_ftrace_init_site(unsigned long ip);
 void arch_ftrace_report_site(unsigned long ip, unsigned long target);
 
-struct ftrace_patch;
-
 struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to);
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
@@ -568,20 +611,24 @@ void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
 void arch_ftrace_tramp_free(struct ftrace_callset *cs);
-void arch_ftrace_tramp_silence(struct ftrace_patch *patch, struct ftrace_callset *cs,
-			       struct ftrace_ops *ops);
 void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				struct ftrace_ops *ops, ftrace_func_t to);
+				unsigned int i, ftrace_func_t to);
 void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned long to);
 struct orc_entry *ftrace_tramp_orc(unsigned long ip);
-void arch_ftrace_set_caller(ftrace_func_t func);
+/* Returns from a site, as if nothing had been called there. */
+void ftrace_stub_return(void);
 
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
 /* ftrace_static.c */
 
 extern ftrace_func_t ftrace_trace_function;
+
+/* ftrace_detach() has waited. */
+static inline void ftrace_ops_wait(struct ftrace_ops *ops)
+{
+}
 
 static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
 {

@@ -45,13 +45,15 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 	struct ftrace_ops *ops;
 	int bit;
 
-	/* Disables preemption, which ftrace_detach() waits for. */
+	/* Disables preemption, as the gate wants it. */
 	bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
 	if (bit < 0)
 		return;
 
+	ftrace_gate_enter(&ftrace_list_gate);
 	list_for_each_entry_lockless(ops, &ftrace_ops_registered, list)
 		ftrace_ops_call(ip, parent_ip, ops, NULL);
+	ftrace_gate_leave(&ftrace_list_gate);
 
 	trace_clear_recursion(bit);
 }
@@ -103,8 +105,9 @@ void ftrace_detach(struct ftrace_ops *ops)
 	list_del_rcu(&ops->list);
 	static_update();
 
-	/* The idle loop and the kernel's entry walk too, where RCU does not watch. */
-	synchronize_rcu_tasks_rude();
+	/* Those who walk the list may be anywhere in it. */
+	ftrace_gate_close();
+	ftrace_gate_wait_each(&ftrace_list_gate);
 	INIT_LIST_HEAD(&ops->list);
 	ops->func = ops->saved_func;
 }

@@ -10,7 +10,8 @@
  *	retire	callsets that no record names any more
  *
  * Invariants:
- *  1. Only planning can fail, and it changes no record and no text.
+ *  1. Only planning can fail. It changes no text, and no record but those that it
+ *     puts into quarantine.
  *  2. The mapping from callset to callset is computed once for each callset
  *     and each change of the transaction, not once for each record.
  *  3. A site whose text is not what its record says is quarantined: reported,
@@ -20,6 +21,8 @@
  *  4. Through a transaction, an ops that stays attached to a site sees every
  *     call exactly once: both the old and the new target call it, and a CPU
  *     calls one of them.
+ *  5. Detaching an ops cannot fail. Where there is no memory for a callset without
+ *     it, the sites keep the callset, which passes over the ops from then on.
  *
  * ftrace_lock is held throughout.
  */
@@ -28,6 +31,7 @@
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <linux/xarray.h>
 
 #include "ftrace_internal.h"
@@ -297,18 +301,15 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
 	return ret;
 }
 
-/*
- * The site leaves its callset, but somebody may put our CALL back in its place
- * that he has saved: the trampoline must stay.
- */
+/* The site leaves its callset; the text may come back to where it led. */
 static void tx_quarantine(struct tx_end *from, struct dyn_ftrace *rec, unsigned long ip)
 {
 	ftrace_rec_set_callset(rec, 0, 0);
 	ftrace_quarantine(rec, ip, from->target);
 	if (!from->cs)
 		return;
-	from->cs->pinned = true;
-	from->cs->nr_sites--;
+	ftrace_callset_pin(from->cs);
+	ftrace_callset_add_sites(from->cs, -1);
 }
 
 /* Notes that a site in quarantine would have been attached. */
@@ -341,6 +342,9 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 		return 0;
 
 	tx_end_set(&tx->from, from);
+	tx_end_set(&tx->to, to);
+	if (tx->to.cs && !tx->to.target)
+		tx->to.cs->coming = true;
 	for (; rec < end; rec++) {
 		nr = arch_ftrace_check_sites(table->base, rec, end - rec, tx->from.target);
 		tx->moved += nr;
@@ -353,10 +357,25 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 	return 0;
 }
 
+/* Moves records from tx->from to tx->to. */
+static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+					 struct dyn_ftrace *rec, unsigned int nr,
+					 struct ftrace_patch *patch)
+{
+	u32 to = tx->to.nr, mark = tx->to.mark;
+
+	ftrace_callset_add_sites(tx->from.cs, -(int)nr);
+	ftrace_callset_add_sites(tx->to.cs, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		ftrace_rec_set_callset(&rec[i], to, mark);
+	if (tx->from.target != tx->to.target)
+		arch_ftrace_patch_sites(patch, table->base, rec, nr, tx->to.target);
+}
+
 static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_table *table,
 					 struct dyn_ftrace *rec, unsigned int nr, void *patch)
 {
-	u32 from = ftrace_rec_callset(rec), mark;
+	u32 from = ftrace_rec_callset(rec);
 	long to;
 
 	if (ftrace_rec_quarantined(rec))
@@ -367,42 +386,8 @@ static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_tab
 
 	tx_end_set(&tx->from, from);
 	tx_end_set(&tx->to, to);
-	if (tx->from.cs)
-		tx->from.cs->nr_sites -= nr;
-	if (tx->to.cs)
-		tx->to.cs->nr_sites += nr;
-	mark = tx->to.mark;
-	for (unsigned int i = 0; i < nr; i++)
-		ftrace_rec_set_callset(&rec[i], to, mark);
-	if (tx->from.target != tx->to.target)
-		arch_ftrace_patch_sites(patch, table->base, rec, nr, tx->to.target);
+	tx_move_recs(tx, table, rec, nr, patch);
 	return 0;
-}
-
-static int change_alloc_tramp(u32 nr)
-{
-	struct ftrace_callset *cs = ftrace_callset_get(nr);
-
-	/* Where it has sites, they call ftrace_caller already: let them. */
-	return cs && !cs->nr_sites ? ftrace_callset_alloc_tramp(cs) : 0;
-}
-
-static int change_alloc_tramps(struct ftrace_change *change)
-{
-	unsigned long index;
-	int ret = 0;
-	void *entry;
-
-	for (unsigned int i = 0; !ret && i < CHANGE_MAP_FIRST; i++) {
-		if (change->first[i])
-			ret = change_alloc_tramp(change->first[i] - 1);
-	}
-	xa_for_each(&change->map, index, entry) {
-		if (ret)
-			break;
-		ret = change_alloc_tramp(xa_to_value(entry));
-	}
-	return ret;
 }
 
 /* Nobody is to believe that a function is watched, or replaced, that is not. */
@@ -421,85 +406,8 @@ static int tx_check_lost(struct ftrace_tx *tx)
 
 static int tx_plan(struct ftrace_tx *tx)
 {
-	int ret = tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_lost(tx);
-
-	for (unsigned int i = 0; !ret && tx->moved && i < tx->nr; i++)
-		ret = change_alloc_tramps(&tx->change[i]);
-	return ret;
-}
-
-/*
- * An ops that leaves the sites of a callset for good is taken out of the
- * callset's trampoline too, so that a task preempted in it will not enter it.
- */
-static void tx_silence(struct ftrace_tx *tx, struct ftrace_patch *patch)
-{
-	struct ftrace_callset *cs;
-	u32 nr;
-
-	for (unsigned int i = 0; i < tx->nr; i++) {
-		struct ftrace_change *change = &tx->change[i];
-
-		if (change->wanted)
-			continue;
-		for_each_ftrace_callset(cs, nr) {
-			if (!cs->nr_sites && ftrace_callset_has(cs, change->ops))
-				arch_ftrace_tramp_silence(patch, cs, change->ops);
-		}
-	}
-}
-
-static void tx_put_unused(void)
-{
-	struct ftrace_callset *cs;
-	u32 nr;
-
-	for_each_ftrace_callset(cs, nr) {
-		if (!hlist_unhashed(&cs->node))
-			ftrace_callset_put_unused(cs);
-	}
-}
-
-/* The ops whose callback the static trampolines call directly, or NULL. */
-static struct ftrace_ops *single;
-
-/*
- * What the static trampolines have to call: the list function, or directly the
- * only ops of the only callset that goes through them. With @coming, callsets
- * count that have no site yet.
- */
-static void tx_set_caller(bool coming)
-{
-	struct ftrace_ops *ops = NULL;
-	struct ftrace_callset *cs;
-	unsigned int users = 0;
-	u32 nr;
-
-	for_each_ftrace_callset(cs, nr) {
-		if (cs->tramp || ftrace_callset_is_direct(cs) || hlist_unhashed(&cs->node) ||
-		    !(cs->nr_sites || coming))
-			continue;
-		/* Graph users are reached through the list function only. */
-		users += cs->nr_graph ? 2 : cs->nr_ops;
-		ops = cs->ops[0];
-	}
-
-	if (users > 1 || (users && single && single != ops)) {
-		arch_ftrace_set_caller(ftrace_list_func);
-		single = NULL;
-	}
-	if (users == 1 && !single && !coming) {
-		/* Until the call is patched, whoever is called ignores it. */
-		WRITE_ONCE(function_trace_op, ops);
-		arch_ftrace_set_caller(ftrace_ops_get_func(ops));
-		single = ops;
-	} else if (users == 1 && !single) {
-		arch_ftrace_set_caller(ftrace_list_func);
-	}
-	if (!users) {
-		arch_ftrace_set_caller(ftrace_stub);
-		single = NULL;
-	}
+	return tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_lost(tx) ?:
+	       ftrace_callsets_establish();
 }
 
 static int tx_run(struct ftrace_tx *tx)
@@ -510,18 +418,12 @@ static int tx_run(struct ftrace_tx *tx)
 	lockdep_assert_held(&ftrace_lock);
 
 	ret = tx_plan(tx);
-	/* Altered text may lead to where an ops is that has no site any more. */
-	if (!ret && (tx->moved || ftrace_has_quarantine)) {
-		tx_set_caller(true);
-
-		/* Some room for what is silenced in the same batch. */
-		patch = arch_ftrace_patch_begin(tx->moved + 16);
+	if (!ret && tx->moved) {
+		patch = arch_ftrace_patch_begin(tx->moved);
 		tx_for_each(tx, tx_apply_recs, patch);
-		tx_silence(tx, patch);
 		arch_ftrace_patch_end(patch);
 	}
-	tx_put_unused();
-	tx_set_caller(false);
+	ftrace_callsets_drop_idle();
 	return ret;
 }
 
@@ -561,34 +463,78 @@ static int tx_run_one(struct ftrace_ops *ops)
 	return ret;
 }
 
-/* The changes of all registered ops that use @filter, or of all if NULL. */
-static int tx_collect(struct ftrace_tx *tx, const struct ftrace_filter *filter)
+/* Large ones in single pages. */
+static int tx_alloc(struct ftrace_tx *tx, unsigned int nr)
+{
+	size_t size = array_size(nr, sizeof(*tx->change));
+
+	tx->change = size > SZ_64K ? vzalloc(size) : kzalloc(size, GFP_KERNEL);
+	return tx->change ? 0 : -ENOMEM;
+}
+
+static void tx_free(struct ftrace_tx *tx)
+{
+	tx_destroy(tx);
+	kvfree(tx->change);
+}
+
+/* Brings all ops that use @filter to where they want to be. */
+static int tx_run_filter(struct ftrace_tx *tx, struct ftrace_filter *filter)
+{
+	struct ftrace_ops *ops;
+	int ret;
+
+	if (hlist_empty(&filter->users))
+		return 0;
+	ret = tx_alloc(tx, hlist_count_nodes(&filter->users));
+	if (ret)
+		return ret;
+	hlist_for_each_entry(ops, &filter->users, filter_user)
+		change_init(&tx->change[tx->nr++], ops);
+	ret = tx_run(tx);
+	tx_free(tx);
+	return ret;
+}
+
+/* Whether an ops may want a site in [@start, @end). */
+static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
+{
+	const struct ftrace_site_set *set = ops->filter->only;
+	unsigned int lo = 0, hi = set ? set->nr : 0;
+
+	if (!ftrace_ops_is_active(ops))
+		return false;
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (set->ip[mid] < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return !set || (lo < set->nr && set->ip[lo] < end);
+}
+
+/* Attaches sites in [@start, @end), which have no ops, to all that want them. */
+static int tx_run_range(struct ftrace_tx *tx, unsigned long start, unsigned long end)
 {
 	struct ftrace_ops *ops;
 	unsigned int nr = 0;
+	int ret;
 
 	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		nr += !filter || ops->filter == filter;
-
-	tx->change = kcalloc(nr, sizeof(*tx->change), GFP_KERNEL);
-	if (!tx->change)
-		return -ENOMEM;
+		nr += ops_may_want(ops, start, end);
+	if (!nr)
+		return 0;
+	ret = tx_alloc(tx, nr);
+	if (ret)
+		return ret;
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (!filter || ops->filter == filter)
+		if (ops_may_want(ops, start, end))
 			change_init(&tx->change[tx->nr++], ops);
 	}
-	return 0;
-}
-
-/* Brings all ops that use @filter, or all if NULL, to where they want to be. */
-static int tx_run_all(struct ftrace_tx *tx, const struct ftrace_filter *filter)
-{
-	int ret = tx_collect(tx, filter);
-
-	if (!ret && tx->nr)
-		ret = tx_run(tx);
-	tx_destroy(tx);
-	kfree(tx->change);
+	ret = tx_run(tx);
+	tx_free(tx);
 	return ret;
 }
 
@@ -596,13 +542,11 @@ static int tx_run_all(struct ftrace_tx *tx, const struct ftrace_filter *filter)
 static bool site_is_repaired(unsigned long ip)
 {
 	struct ftrace_callset *cs;
-	u32 nr;
 
 	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
 		return true;
-	for_each_ftrace_callset(cs, nr) {
-		if (cs->pinned &&
-		    arch_ftrace_check_site(ip, ftrace_callset_target(cs)) == FTRACE_SITE_OK)
+	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
+		if (arch_ftrace_check_site(ip, cs->target) == FTRACE_SITE_OK)
 			return true;
 	}
 	return false;
@@ -622,7 +566,7 @@ static void site_release(struct dyn_ftrace *rec, unsigned long ip)
 		arch_ftrace_patch_end(patch);
 	}
 	ftrace_rec_release(rec);
-	if (tx_run_all(&tx, NULL))
+	if (tx_run_range(&tx, ip, ip + 1))
 		ftrace_rec_quarantine(rec);
 	else if (!ftrace_rec_quarantined(rec))
 		pr_info("%pS (%lx) is repaired and can be traced\n", (void *)ip, ip);
@@ -631,7 +575,7 @@ static void site_release(struct dyn_ftrace *rec, unsigned long ip)
 /**
  * ftrace_release_repaired - take sites out of quarantine that are sound again
  *
- * Whoever altered a site may have put back what he found. From then on it is
+ * Whoever altered a site may have put back what was there. From then on it is
  * attached to all that want it, also to those that went on without it. If that
  * fails it stays in quarantine.
  *
@@ -654,6 +598,20 @@ void ftrace_release_repaired(void)
 	}
 }
 
+/* Nobody calls a direct ops: its code is entered, and left to somewhere else. */
+static bool ops_has_gate(const struct ftrace_ops *ops)
+{
+	return !(ops->flags & FTRACE_OPS_FL_DIRECT) && !ftrace_ops_is_permanent(ops);
+}
+
+static void ops_forget(struct ftrace_ops *ops)
+{
+	list_del_init(&ops->list);
+	hlist_del_init(&ops->filter_user);
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ops->func = ops->saved_func;
+}
+
 /**
  * ftrace_attach - register an ops and attach it to the sites that it wants
  * @ops: initialized and not registered
@@ -672,42 +630,135 @@ int ftrace_attach(struct ftrace_ops *ops)
 
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	/* One that nobody has waited for since it was detached has it still. */
+	if (ops_has_gate(ops) && !ops->gate) {
+		ops->gate = ftrace_gate_alloc();
+		if (!ops->gate)
+			return -ENOMEM;
+	}
 	ops->saved_func = ops->func;
 	ops->seq = ++seq;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
 	list_add_tail(&ops->list, &ftrace_ops_registered);
+	hlist_add_head(&ops->filter_user, &ops->filter->users);
 	ftrace_pid_update_ops(ops);
 
 	ret = tx_run_one(ops);
 	if (ret) {
-		list_del_init(&ops->list);
-		ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-		ops->func = ops->saved_func;
+		ops_forget(ops);
+		ftrace_gate_put(ops->gate);
+		ops->gate = NULL;
 	}
 	return ret;
+}
+
+/*
+ * Where the sites of the callsets of an ops go. Those for which there is no memory
+ * stay. Returns how many there may be.
+ */
+static unsigned int leave_plan(struct ftrace_ops *ops)
+{
+	struct ftrace_callset_link *link;
+	unsigned int nr = 0;
+
+	for_each_ftrace_link(link, ops) {
+		struct ftrace_callset *cs = link->cs, *to;
+
+		if (!cs->nr_sites)
+			continue;
+		to = ftrace_callset_without(cs, ops);
+		if (IS_ERR(to) || (to && ftrace_callset_establish(to)))
+			to = cs;
+		cs->successor = to;
+		cs->leaving = true;
+		nr += cs->nr_sites;
+	}
+	return nr;
+}
+
+static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+					 struct dyn_ftrace *rec, unsigned int nr, void *patch)
+{
+	struct ftrace_callset *cs;
+	unsigned int ok;
+
+	tx_end_set(&tx->from, ftrace_rec_callset(rec));
+	cs = tx->from.cs;
+	if (!cs || !cs->leaving || cs->successor == cs)
+		return 0;
+
+	tx_end_set(&tx->to, cs->successor ? cs->successor->nr : 0);
+	while (nr) {
+		ok = arch_ftrace_check_sites(table->base, rec, nr, tx->from.target);
+		tx_move_recs(tx, table, rec, ok, patch);
+		rec += ok;
+		nr -= ok;
+		if (!nr)
+			break;
+		tx_quarantine(&tx->from, rec, ftrace_rec_ip(table, rec));
+		rec++;
+		nr--;
+	}
+	return 0;
+}
+
+/* Takes an ops away from all its sites, and out of all callsets. Cannot fail. */
+static void tx_leave(struct ftrace_ops *ops)
+{
+	struct ftrace_tx tx = { .sites = ops->filter->only };
+	struct ftrace_callset_link *link;
+	struct ftrace_patch *patch;
+	struct hlist_node *next;
+	unsigned int nr;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (hlist_empty(&ops->callsets))
+		return;
+	nr = leave_plan(ops);
+	/* With some room for what is silenced. */
+	patch = arch_ftrace_patch_begin(nr + 16);
+	if (nr)
+		tx_for_each(&tx, tx_leave_recs, patch);
+	for_each_ftrace_link_safe(link, next, ops) {
+		link->cs->leaving = false;
+		ftrace_callset_silence(link, patch);
+	}
+	arch_ftrace_patch_end(patch);
+	ftrace_callsets_drop_idle();
 }
 
 /**
  * ftrace_detach - take an ops away from all its sites and unregister it
  * @ops: registered
  *
- * Context: ftrace_lock is held; sleeps. On return no CPU enters the ops any
- * more; a task that was preempted in its callback may still be there.
+ * Context: ftrace_lock is held; sleeps. On return no callset names the ops and no
+ * trampoline calls it. Somebody may still be inside; see ftrace_ops_wait().
  */
 void ftrace_detach(struct ftrace_ops *ops)
 {
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	while (tx_run_one(ops)) {
-		/*
-		 * The sites that it shares with others need a callset without
-		 * it, of a few dozen bytes. Until there is memory for that it
-		 * cannot be let go.
-		 */
-		pr_warn_once("waiting for memory to detach %pS\n", ops->func);
-		schedule_timeout_uninterruptible(HZ / 10);
-	}
-	list_del_init(&ops->list);
-	ops->func = ops->saved_func;
+	tx_leave(ops);
+	ops_forget(ops);
+}
+
+/**
+ * ftrace_ops_wait - wait until nobody is inside of an ops
+ * @ops: detached
+ *
+ * Returns at once if nothing of the ops can go away.
+ *
+ * Context: process context, sleeps; ftrace_lock is not held.
+ */
+void ftrace_ops_wait(struct ftrace_ops *ops)
+{
+	if (!ops->gate)
+		return;
+	ftrace_gate_close();
+	ftrace_gate_wait(ops->gate->count);
+	ftrace_gate_wait_each(&ftrace_list_gate);
+	ftrace_gate_put(ops->gate);
+	ops->gate = NULL;
 }
 
 /**
@@ -736,7 +787,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 
 	filter->only = only;
 	filter->not = not;
-	ret = tx_run_all(&tx, filter);
+	ret = tx_run_filter(&tx, filter);
 	ftrace_site_set_free(tx.sites);
 
 	if (ret) {
@@ -753,13 +804,24 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
  * ftrace_update_all - attach or detach all ops as ftrace_enabled says
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as ftrace_attach(), with nothing changed.
+ * Return: 0, or as ftrace_attach() for the first ops that cannot be attached.
+ * Others are then attached or not; to detach cannot fail.
  */
 int ftrace_update_all(void)
 {
-	struct ftrace_tx tx = { };
+	struct ftrace_ops *ops;
+	int ret;
 
-	return tx_run_all(&tx, NULL);
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (!ftrace_ops_is_active(ops)) {
+			tx_leave(ops);
+			continue;
+		}
+		ret = hlist_empty(&ops->callsets) ? tx_run_one(ops) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /**
@@ -773,7 +835,7 @@ int ftrace_attach_table(struct ftrace_table *table)
 {
 	struct ftrace_tx tx = { .table = table };
 
-	return tx_run_all(&tx, NULL);
+	return tx_run_range(&tx, table->start, table->end);
 }
 
 /**
@@ -784,19 +846,15 @@ int ftrace_attach_table(struct ftrace_table *table)
  */
 void ftrace_detach_table(struct ftrace_table *table)
 {
-	struct ftrace_callset *cs;
 	struct dyn_ftrace *rec;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_rec(table, rec) {
-		cs = ftrace_callset_get(ftrace_rec_callset(rec));
-		if (cs)
-			cs->nr_sites--;
+		ftrace_callset_add_sites(ftrace_callset_get(ftrace_rec_callset(rec)), -1);
 		rec->state = 0;
 	}
-	tx_put_unused();
-	tx_set_caller(false);
+	ftrace_callsets_drop_idle();
 }
 
 /**
@@ -810,25 +868,20 @@ void ftrace_detach_table(struct ftrace_table *table)
 void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 {
 	ftrace_func_t from = ftrace_ops_get_func(ops), to;
+	struct ftrace_callset_link *link;
 	struct ftrace_patch *patch;
-	struct ftrace_callset *cs;
-	u32 nr;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	WRITE_ONCE(ops->func, func);
 	to = ftrace_ops_get_func(ops);
-	if (from == to || !(ops->flags & FTRACE_OPS_FL_ENABLED))
+	if (from == to || hlist_empty(&ops->callsets))
 		return;
 
-	patch = arch_ftrace_patch_begin(ftrace_callset_limit());
-	for_each_ftrace_callset(cs, nr) {
-		if (ftrace_callset_has(cs, ops))
-			arch_ftrace_tramp_retarget(patch, cs, ops, to);
-	}
+	patch = arch_ftrace_patch_begin(16);
+	for_each_ftrace_link(link, ops)
+		arch_ftrace_tramp_retarget(patch, link->cs, link - link->cs->link, to);
 	arch_ftrace_patch_end(patch);
-	if (ops == single)
-		arch_ftrace_set_caller(to);
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -868,19 +921,19 @@ void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr)
 {
 	struct ftrace_change change = { .ops = ops };
 	struct ftrace_tx tx = { .change = &change, .sites = ops->filter->only };
+	struct ftrace_callset_link *link;
 	struct ftrace_patch *patch;
-	struct ftrace_callset *cs;
-	u32 nr;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	patch = arch_ftrace_patch_begin(tx.sites->nr + ftrace_callset_limit());
+	patch = arch_ftrace_patch_begin(tx.sites->nr + 16);
 	tx.from.target = ops->direct_call;
 	tx.to.target = addr;
 	tx_for_sites(&tx, direct_move_recs, patch);
-	for_each_ftrace_callset(cs, nr) {
-		if (cs->direct == ops)
-			arch_ftrace_tramp_redirect(patch, cs, addr);
+	for_each_ftrace_link(link, ops) {
+		arch_ftrace_tramp_redirect(patch, link->cs, addr);
+		if (ftrace_callset_is_direct(link->cs) && link->cs->target)
+			link->cs->target = addr;
 	}
 	arch_ftrace_patch_end(patch);
 	ops->direct_call = addr;

@@ -93,8 +93,8 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, i
 	rh = kzalloc(sizeof(*rh), GFP_KERNEL);
 	if (!rh)
 		return ERR_PTR(-ENOMEM);
-	rh->cache = alloc_percpu(struct rethook_node *);
-	if (!rh->cache)
+	rh->cpu = alloc_percpu(struct rethook_cpu);
+	if (!rh->cpu)
 		goto free_rh;
 	rh->data = data;
 	rcu_assign_pointer(rh->handler, handler);
@@ -102,7 +102,7 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, i
 			  rethook_release))
 		return rh;
 
-	free_percpu(rh->cache);
+	free_percpu(rh->cpu);
 free_rh:
 	kfree(rh);
 	return ERR_PTR(-ENOMEM);
@@ -113,7 +113,8 @@ free_rh:
  * @rh: the rethook
  *
  * New calls are not hooked any more, and those that are return in silence. A
- * handler that is running goes on; a grace period of RCU waits for it.
+ * handler that is running goes on. A grace period of RCU waits for it; so does
+ * ftrace_gate_wait_each() on @rh->cpu->gate, after ftrace_gate_close().
  *
  * Context: any.
  */
@@ -129,8 +130,8 @@ static void rethook_free_rcu(struct rcu_head *head)
 
 	/* An empty cache holds NULL, which is dropped without effect. */
 	for_each_possible_cpu(cpu)
-		objpool_drop(*per_cpu_ptr(rh->cache, cpu), &rh->pool);
-	free_percpu(rh->cache);
+		objpool_drop(per_cpu_ptr(rh->cpu, cpu)->cache, &rh->pool);
+	free_percpu(rh->cpu);
 	/* Frees the rethook, now or with its last node: do not touch it again. */
 	objpool_fini(&rh->pool);
 }
@@ -174,7 +175,7 @@ static noinline struct rethook_node *rethook_get_elsewhere(struct rethook *rh)
 		return node;
 
 	for_each_possible_cpu(cpu) {
-		struct rethook_node **cache = per_cpu_ptr(rh->cache, cpu);
+		struct rethook_node **cache = &per_cpu_ptr(rh->cpu, cpu)->cache;
 
 		/* An exchange takes the line away from its owner, so look first. */
 		node = READ_ONCE(*cache) ? xchg(cache, NULL) : NULL;
@@ -238,7 +239,7 @@ static __always_inline void __rethook_recycle(struct rethook_node *node)
 	struct rethook *rh = node->rethook;
 
 	if (unlikely(!rethook_handler(rh) ||
-		     !try_cmpxchg(this_cpu_ptr(rh->cache), &empty, node)))
+		     !try_cmpxchg(&this_cpu_ptr(rh->cpu)->cache, &empty, node)))
 		rethook_recycle_elsewhere(node);
 }
 
@@ -350,10 +351,14 @@ static __always_inline void rethook_call_handler(struct rethook_node *node, stru
 						 unsigned long ret_addr)
 {
 	struct rethook *rh = node->rethook;
-	rethook_handler_t handler = rethook_handler(rh);
+	rethook_handler_t handler;
 
+	/* For those who wait: the node keeps the counts. */
+	ftrace_gate_enter(&rh->cpu->gate);
+	handler = rethook_handler(rh);
 	if (likely(handler))
 		handler(node, rh->data, ret_addr, regs);
+	ftrace_gate_leave(&rh->cpu->gate);
 }
 
 static __always_inline void rethook_pop(struct llist_head *stack)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What rethook.c shares with fprobe.c, which hooks most calls of all: the
- * short way from a cached node to a hooked return. Preemption is disabled.
+ * short way from a cached node to a hooked return, with preemption disabled, and
+ * waiting for handlers.
  */
 #ifndef _KERNEL_TRACE_RETHOOK_INTERNAL_H
 #define _KERNEL_TRACE_RETHOOK_INTERNAL_H
@@ -11,6 +12,18 @@
 #include <linux/percpu.h>
 #include <linux/rethook.h>
 #include <linux/sched.h>
+
+#include "ftrace_gate.h"
+
+/**
+ * struct rethook_cpu - what a CPU keeps of a rethook for itself
+ * @cache: the node that it put back last, or NULL
+ * @gate: counts the calls of the handler
+ */
+struct rethook_cpu {
+	struct rethook_node		*cache;
+	struct ftrace_gate_count	gate;
+};
 
 /* NULL once the rethook is stopped. */
 static __always_inline rethook_handler_t rethook_handler(struct rethook *rh)
@@ -26,7 +39,7 @@ static __always_inline struct rethook_node *rethook_get_cached(struct rethook *r
 {
 	if (unlikely(!rethook_handler(rh)))
 		return NULL;
-	return xchg(this_cpu_ptr(rh->cache), NULL);
+	return xchg(&this_cpu_ptr(rh->cpu)->cache, NULL);
 }
 
 /* As rethook_hook(). */

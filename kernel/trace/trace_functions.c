@@ -189,9 +189,11 @@ static void func_repeats_flush_cpu(void *data)
 /* No callback begins to use the repeats any more: say what is left of them. */
 static void func_repeats_flush(struct trace_array *tr)
 {
-	/* As for ftrace_retire(): a task may be on its way into one. */
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
+	/*
+	 * Callbacks disable preemption while they use them. A task may still be on
+	 * its way into one; its call is not in what is said.
+	 */
+	synchronize_rcu();
 	on_each_cpu(func_repeats_flush_cpu, tr, true);
 }
 

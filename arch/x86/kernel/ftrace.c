@@ -5,10 +5,9 @@
  * Invariants:
  *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset.
  *  2. A trampoline calls the ops of its callset and no others, and is never
- *     written again except to silence an ops that is going away (CALL to NOP)
- *     or to follow a change of its function (CALL to CALL, or JMP to JMP for a
- *     direct one), both through the
- *     live patcher.
+ *     written again except to silence an ops that is going away (CALL to NOP, or
+ *     JMP to a JMP that returns for a direct one) or to follow a change of its
+ *     function (CALL to CALL, or JMP to JMP), all through the live patcher.
  *  3. Trampolines are reached by direct calls, and from the breakpoint
  *     handler's IRET, neither of which IBT checks: they need no ENDBR and,
  *     having none, are no target for an indirect call.
@@ -29,7 +28,9 @@
  *	mov	FRAME+8(%rsp), %rsi	parent_ip
  *	mov	$ops, %rdx
  *	mov	%rsp, %rcx		fregs
+ *	incl	%gs:entered		if the ops has a gate (ftrace_gate.c)
  *	call	callback
+ *	incl	%gs:left		likewise
  *   then:
  *	mov	RDI(%rsp), %rdi		and RSI, RDX, RCX, R8, R9
  *	add	$FRAME, %rsp
@@ -54,8 +55,8 @@
  *	ret
  *
  * Where the callset has graph users, ftrace_graph_func(), or for the profiler
- * alone ftrace_profile_func(), is called behind the callbacks, with the site, the
- * place of the return address and the callset.
+ * alone ftrace_profile_func(), is called after the callbacks, with the site, the
+ * place of the return address and the callset. All gates of these are around it.
  * Where it has a direct ops, a JMP to that ops' function stands in place of the
  * last RET.
  *
@@ -403,9 +404,13 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
 #define EMIT_FRAME_RECORDS	(IS_ENABLED(CONFIG_FRAME_POINTER) ? 5 * 8 : 0)
 #define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_RECORDS)
 
-/* Longest code of a prologue and an epilogue together, and of one call. */
+/* Longest code of a prologue and an epilogue together, of one call, and of a gate. */
 #define EMIT_MAX_FIXED		640
 #define EMIT_MAX_CALL		64
+#define EMIT_MAX_GATE		32
+
+/* What x86_call_depth_emit_accounting() writes, at most. */
+#define EMIT_MAX_ACCOUNTING	32
 
 #define EMIT_MAX_ORC		8
 
@@ -428,7 +433,7 @@ struct ftrace_tramp {
 	unsigned int	jmp;
 	struct {
 		unsigned int		offset;
-		void			*func;
+		ftrace_func_t		func;
 	} call[];
 };
 
@@ -437,27 +442,49 @@ struct ftrace_tramp {
  * @tramp: what is being made
  * @buf: where the code is written
  * @p: where the next byte goes
+ * @end: the first byte after the buffer
+ * @full: something did not fit
  * @depth: bytes that the stack pointer has moved down
  */
 struct emit {
 	struct ftrace_tramp	*tramp;
 	u8			*buf;
 	u8			*p;
+	u8			*end;
+	bool			full;
 	int			depth;
 };
+
+static bool emit_fits(struct emit *e, size_t len)
+{
+	if (len > e->end - e->p)
+		e->full = true;
+	return !e->full;
+}
+
+static void emit_bytes(struct emit *e, const void *bytes, size_t len)
+{
+	if (!emit_fits(e, len))
+		return;
+	memcpy(e->p, bytes, len);
+	e->p += len;
+}
 
 #define EMIT(e, ...)							\
 	do {								\
 		const u8 __code[] = { __VA_ARGS__ };			\
 									\
-		memcpy((e)->p, __code, sizeof(__code));			\
-		(e)->p += sizeof(__code);				\
+		emit_bytes(e, __code, sizeof(__code));			\
 	} while (0)
 
 static void emit_32(struct emit *e, s32 value)
 {
-	memcpy(e->p, &value, sizeof(value));
-	e->p += sizeof(value);
+	emit_bytes(e, &value, sizeof(value));
+}
+
+static void emit_64(struct emit *e, u64 value)
+{
+	emit_bytes(e, &value, sizeof(value));
 }
 
 /* The address at which the next byte will run. */
@@ -545,16 +572,16 @@ static void emit_restore(struct emit *e, const u8 *regs, unsigned int nr)
 
 static void emit_branch(struct emit *e, u8 opcode, void *dest)
 {
-	u8 *ip = emit_ip(e);
+	u8 insn[CALL_INSN_SIZE];
 
-	__text_gen_insn(e->p, opcode, ip, dest, CALL_INSN_SIZE);
-	e->p += CALL_INSN_SIZE;
+	__text_gen_insn(insn, opcode, emit_ip(e), dest, CALL_INSN_SIZE);
+	emit_bytes(e, insn, sizeof(insn));
 }
 
 /* Every CALL is counted where the return stack is tracked in software. */
 static void emit_call_depth(struct emit *e, void *func)
 {
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && emit_fits(e, EMIT_MAX_ACCOUNTING))
 		x86_call_depth_emit_accounting(&e->p, func, emit_ip(e));
 }
 
@@ -613,9 +640,41 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 			emit_store(e, RAX, REG_OFFSET(ax));
 	}
 	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
-	/* Graph users see no registers. */
-	if (cs->nr_funcs || IS_ENABLED(CONFIG_FRAME_POINTER))
+	/* Graph users see no registers, but the epilogue may want the address. */
+	if (cs->nr_funcs || cs->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
 		emit_frame_regs(e, full);
+}
+
+/* Adds one to a counter of this CPU. */
+static void emit_count(struct emit *e, const unsigned int __percpu *counter)
+{
+	unsigned long offset = (__force unsigned long)counter;
+	bool near = offset == (s32)offset;
+
+	if (!near) {
+		EMIT(e, 0x49, 0xbb);				/* movabs $offset, %r11 */
+		emit_64(e, offset);
+	}
+	if (IS_ENABLED(CONFIG_SMP))
+		EMIT(e, 0x65);					/* %gs: */
+	if (near) {
+		EMIT(e, 0xff, 0x04, 0x25);			/* incl offset */
+		emit_32(e, offset);
+	} else {
+		EMIT(e, 0x41, 0xff, 0x03);			/* incl (%r11) */
+	}
+}
+
+static void emit_gate_enter(struct emit *e, const struct ftrace_gate *gate)
+{
+	if (gate)
+		emit_count(e, &gate->count->entered);
+}
+
+static void emit_gate_leave(struct emit *e, const struct ftrace_gate *gate)
+{
+	if (gate)
+		emit_count(e, &gate->count->left);
 }
 
 /* Calls @func with @arg as third argument; returns where the CALL is. */
@@ -624,8 +683,7 @@ static unsigned int emit_call(struct emit *e, const void *arg, void *func)
 	unsigned int offset;
 
 	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
-	memcpy(e->p, &arg, sizeof(arg));
-	e->p += sizeof(arg);
+	emit_64(e, (unsigned long)arg);
 	emit_call_depth(e, func);
 	offset = e->p - e->buf;
 	emit_branch(e, CALL_INSN_OPCODE, func);
@@ -639,23 +697,31 @@ static void emit_site(struct emit *e)
 
 static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
 {
-	void *func = ftrace_ops_get_func(cs->ops[i]);
+	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
 
 	if (i)
 		emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_load(e, RSI, EMIT_FRAME + 8);
 	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
+	emit_gate_enter(e, cs->link[i].gate);
 	e->tramp->call[i].func = func;
 	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func);
+	emit_gate_leave(e, cs->link[i].gate);
 }
 
 static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
 {
+	const struct ftrace_callset_link *link = &cs->link[cs->nr_funcs];
+
+	for (unsigned int i = 0; i < cs->nr_graph; i++)
+		emit_gate_enter(e, link[i].gate);
 	emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_lea(e, RSI, EMIT_FRAME + 8);
 	emit_call(e, cs, ftrace_callset_graph_func(cs));
+	for (unsigned int i = 0; i < cs->nr_graph; i++)
+		emit_gate_leave(e, link[i].gate);
 }
 
 static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
@@ -688,10 +754,11 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	}
 }
 
+/* Returns the size of the code; 0 if it does not fit, which would be a mistake here. */
 static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_callset *cs,
-			       u8 *buf)
+			       u8 *buf, size_t max)
 {
-	struct emit e = { .tramp = tramp, .buf = buf, .p = buf };
+	struct emit e = { .tramp = tramp, .buf = buf, .p = buf, .end = buf + max };
 
 	tramp->nr_orc = 0;
 
@@ -701,7 +768,7 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 	if (cs->nr_graph)
 		emit_graph_call(&e, cs);
 	emit_epilogue(&e, cs);
-	return e.p - e.buf;
+	return WARN_ON_ONCE(e.full) ? 0 : e.p - e.buf;
 }
 
 /*
@@ -732,25 +799,27 @@ static int tramp_pool_grow(size_t size)
 	return ret;
 }
 
+/* At boot, so that nobody has to wait for it; or before, for who cannot wait so long. */
+static int tramp_pool_init(void)
+{
+	if (tramp_pool)
+		return 0;
+	tramp_pool = gen_pool_create(TRAMP_UNIT_ORDER, NUMA_NO_NODE);
+	return tramp_pool ? tramp_pool_grow(TRAMP_CHUNK_FIRST) : -ENOMEM;
+}
+early_initcall(tramp_pool_init);
+
 static u8 *tramp_text_alloc(size_t size)
 {
 	unsigned long text;
 
-	if (!tramp_pool)
+	if (!tramp_pool && tramp_pool_init())
 		return NULL;
 	text = gen_pool_alloc(tramp_pool, size);
 	if (!text && !tramp_pool_grow(max(TRAMP_CHUNK, PAGE_ALIGN(size))))
 		text = gen_pool_alloc(tramp_pool, size);
 	return (u8 *)text;
 }
-
-static int __init tramp_pool_init(void)
-{
-	tramp_pool = gen_pool_create(TRAMP_UNIT_ORDER, NUMA_NO_NODE);
-	/* The first one is there before anybody has to wait for it. */
-	return tramp_pool ? tramp_pool_grow(TRAMP_CHUNK_FIRST) : -ENOMEM;
-}
-early_initcall(tramp_pool_init);
 
 /**
  * arch_ftrace_tramp_alloc - make the trampoline of a callset
@@ -762,7 +831,8 @@ early_initcall(tramp_pool_init);
  */
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 {
-	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL;
+	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL +
+		     cs->nr_ops * EMIT_MAX_GATE;
 	struct ftrace_tramp *tramp __free(kfree) = NULL;
 	u8 *buf __free(kvfree) = NULL;
 	unsigned int size;
@@ -774,17 +844,16 @@ int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 
 	/* Once for the size, which is the same everywhere, and once for good. */
 	tramp->text = (u8 *)ftrace_caller;
-	size = emit_tramp(tramp, cs, buf);
-	tramp->text = tramp_text_alloc(size);
+	size = emit_tramp(tramp, cs, buf, max);
+	tramp->text = size ? tramp_text_alloc(size) : NULL;
 	if (!tramp->text)
 		return -ENOMEM;
-	emit_tramp(tramp, cs, buf);
+	emit_tramp(tramp, cs, buf, max);
 	text_poke_copy(tramp->text, buf, size);
 
 	cs->tramp = (unsigned long)tramp->text;
+	cs->tramp_size = size;
 	cs->arch = no_free_ptr(tramp);
-	/* An unwinder that finds an address in the trampoline finds the rest. */
-	smp_store_release(&cs->tramp_size, size);
 	return 0;
 }
 
@@ -805,54 +874,36 @@ void arch_ftrace_tramp_free(struct ftrace_callset *cs)
 	kfree(tramp);
 }
 
-static void ftrace_tramp_patch_calls(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				     struct ftrace_ops *ops, void *to)
+/**
+ * arch_ftrace_tramp_retarget - change what a trampoline calls for an ops
+ * @patch: the batch that does it
+ * @cs: the callset
+ * @i: which of the callset's ops
+ * @to: what the trampoline shall call; NULL to pass over the ops for good
+ *
+ * Context: ftrace_lock is held. Nothing happens where there is no trampoline, or
+ * the ops is no function.
+ */
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned int i, ftrace_func_t to)
 {
 	struct ftrace_tramp *tramp = cs->arch;
 
-	for (unsigned int i = 0; tramp && i < cs->nr_funcs; i++) {
-		void *from = tramp->call[i].func;
-
-		if (cs->ops[i] != ops || !from || from == to)
-			continue;
-		arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset,
-				      (unsigned long)to);
-		tramp->call[i].func = to;
-	}
+	if (!tramp || i >= cs->nr_funcs)
+		return;
+	if (!tramp->call[i].func || tramp->call[i].func == to)
+		return;
+	arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset, (unsigned long)to);
+	tramp->call[i].func = to;
 }
 
 /**
- * arch_ftrace_tramp_silence - make a trampoline pass over an ops
+ * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
  * @patch: the batch that does it
- * @cs: the callset, whose sites are all leaving it
- * @ops: the ops that must not be entered any more
+ * @cs: a callset with a direct ops
+ * @to: the function
  *
- * Tasks that were preempted in the trampoline go on in it for a while.
- */
-void arch_ftrace_tramp_silence(struct ftrace_patch *patch, struct ftrace_callset *cs,
-			       struct ftrace_ops *ops)
-{
-	ftrace_tramp_patch_calls(patch, cs, ops, NULL);
-}
-
-/**
- * arch_ftrace_tramp_retarget - let a trampoline follow a new callback
- * @patch: the batch that does it
- * @cs: the callset
- * @ops: the ops, one of the callset's
- * @to: what the trampoline shall call for it
- */
-void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				struct ftrace_ops *ops, ftrace_func_t to)
-{
-	ftrace_tramp_patch_calls(patch, cs, ops, to);
-}
-
-/**
- * arch_ftrace_tramp_redirect - let a trampoline follow a new direct function
- * @patch: the batch that does it
- * @cs: a callset with a direct ops, whose direct_call is the old function
- * @to: the new one
+ * Context: ftrace_lock is held. Nothing happens where there is no trampoline.
  */
 void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned long to)
@@ -887,29 +938,4 @@ struct orc_entry *ftrace_tramp_orc(unsigned long ip)
 			break;
 	}
 	return &tramp->orc[i - 1].entry;
-}
-
-/* The static trampolines */
-
-/* What ftrace_call and ftrace_regs_call call now. */
-static unsigned long ftrace_caller_dest = (unsigned long)ftrace_stub;
-
-/**
- * arch_ftrace_set_caller - choose what the static trampolines call
- * @func: ftrace_stub, one callback, or ftrace_list_func()
- *
- * Context: sleeps; ftrace_lock is held.
- */
-void arch_ftrace_set_caller(ftrace_func_t func)
-{
-	unsigned long dest = (unsigned long)func;
-	struct ftrace_patch *patch;
-
-	if (dest == ftrace_caller_dest)
-		return;
-	patch = arch_ftrace_patch_begin(2);
-	arch_ftrace_patch_add(patch, (unsigned long)ftrace_call, dest);
-	arch_ftrace_patch_add(patch, (unsigned long)ftrace_regs_call, dest);
-	arch_ftrace_patch_end(patch);
-	ftrace_caller_dest = dest;
 }

@@ -3,10 +3,8 @@
  * The static trampolines of function tracing.
  *
  * ftrace_caller and ftrace_regs_caller serve the sites of callsets that have
- * no trampoline of their own. What they call (at ftrace_call and
- * ftrace_regs_call) is patched: ftrace_stub, one callback, or ftrace_list_func.
- * The stack frame is a struct pt_regs, as in the trampolines that
- * arch/x86/kernel/ftrace.c emits.
+ * no trampoline of their own, and call ftrace_list_func. The stack frame is a
+ * struct pt_regs, as in the trampolines that arch/x86/kernel/ftrace.c emits.
  *
  * Without DYNAMIC_FTRACE nothing is patched: every function calls __fentry__,
  * which asks ftrace_trace_function.
@@ -28,6 +26,11 @@ SYM_TYPED_FUNC_START(ftrace_stub)
 	CALL_DEPTH_ACCOUNT
 	RET
 SYM_FUNC_END(ftrace_stub)
+
+/* Where a trampoline goes on to whose direct function is gone. */
+SYM_FUNC_START(ftrace_stub_return)
+	RET
+SYM_FUNC_END(ftrace_stub_return)
 
 #ifdef CONFIG_FRAME_POINTER
 # define RECORDS	(5 * 8)
@@ -74,7 +77,7 @@ SYM_FUNC_END(ftrace_stub)
 	movq	%rcx, RSP(%rsp)
 	movq	$0, ORIG_RAX(%rsp)
 	movq	$\cs, CS(%rsp)
-	movq	function_trace_op(%rip), %rdx
+	xorl	%edx, %edx
 	movq	%rsp, %rcx
 .endm
 
@@ -108,9 +111,7 @@ SYM_FUNC_START(ftrace_caller)
 	STORE_ARGS
 	CALLBACK_ARGS 0
 	CALL_DEPTH_ACCOUNT
-SYM_INNER_LABEL(ftrace_call, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
-	call	ftrace_stub
+	call	ftrace_list_func
 	LOAD_ARGS
 	addq	$TOP, %rsp
 	RET
@@ -134,9 +135,7 @@ SYM_FUNC_START(ftrace_regs_caller)
 	movq	$__KERNEL_DS, SS(%rsp)
 	CALLBACK_ARGS __KERNEL_CS
 	CALL_DEPTH_ACCOUNT
-SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
-	call	ftrace_stub
+	call	ftrace_list_func
 	LOAD_ARGS
 	movq	R15(%rsp), %r15
 	movq	R14(%rsp), %r14

@@ -3,6 +3,10 @@
  * KUnit tests of entry and return hooks: users come and go on sites that are
  * called, and each sees the calls and the returns that it asked for, once.
  */
+#include <linux/memory.h>
+
+#include <asm/text-patching.h>
+
 #include "ftrace_kunit.h"
 
 #define FGRAPH_KUNIT_USERS	3
@@ -302,6 +306,91 @@ static void fgraph_walks_entries(struct kunit *test)
 #endif
 }
 
+struct fgraph_kunit_host {
+	struct fgraph_ops	gops;
+	struct kunit_guest	guest;
+	bool			at_return;
+};
+
+static int fgraph_kunit_host_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	struct fgraph_kunit_host *host = container_of(gops, struct fgraph_kunit_host, gops);
+
+	if (!host->at_return)
+		kunit_guest_stay(&host->guest);
+	return 1;
+}
+
+static void fgraph_kunit_host_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	struct fgraph_kunit_host *host = container_of(gops, struct fgraph_kunit_host, gops);
+
+	if (host->at_return)
+		kunit_guest_stay(&host->guest);
+}
+
+/* One that may go away is waited for, and after that its memory is not looked at. */
+static void fgraph_waits_for_guest(struct kunit *test)
+{
+	struct fgraph_kunit_host *host;
+	struct task_struct *task;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, host);
+		host->at_return = i;
+		host->gops.entryfunc = fgraph_kunit_host_entry;
+		host->gops.retfunc = fgraph_kunit_host_return;
+		KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(&host->gops.ops, kunit_site(0),
+							      0, 0));
+		KUNIT_EXPECT_EQ(test, register_ftrace_graph(&host->gops), 0);
+		task = kunit_guest_begin(test, &host->guest);
+		unregister_ftrace_graph(&host->gops);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
+		kunit_guest_end(&host->guest, task);
+		ftrace_free_filter(&host->gops.ops);
+		memset(host, 0x6b, sizeof(*host));
+		kfree(host);
+		fgraph_kunit_call();
+	}
+}
+
+/* Puts bytes where site 0 is. Nobody else calls it. */
+static void fgraph_kunit_poke(const void *bytes)
+{
+	guard(mutex)(&text_mutex);
+	text_poke((void *)kunit_site(0), bytes, MCOUNT_INSN_SIZE);
+	text_poke_sync();
+}
+
+/* A CALL of a user that is gone is written back: it is not entered, nor looked at. */
+static void fgraph_altered_site(struct kunit *test)
+{
+	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
+	void *ip = (void *)kunit_site(0);
+
+	KUNIT_ASSERT_NOT_NULL(test, user);
+	memcpy(nop, ip, sizeof(nop));
+	user->gops.entryfunc = fgraph_kunit_entry;
+	user->gops.retfunc = fgraph_kunit_return;
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, 1), 0);
+	memcpy(call, ip, sizeof(call));
+	fgraph_kunit_poke(other);
+	unregister_ftrace_graph(&user->gops);
+	ftrace_free_filter(&user->gops.ops);
+	memset(user, 0x6b, sizeof(*user));
+	kfree(user);
+
+	fgraph_kunit_poke(call);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
+	fgraph_kunit_poke(nop);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_release_repaired();
+}
+
 static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_one_user),
 	KUNIT_CASE(fgraph_several_users),
@@ -311,6 +400,8 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_wrong_users),
 	KUNIT_CASE(fgraph_too_many_users),
 	KUNIT_CASE(fgraph_walks_entries),
+	KUNIT_CASE(fgraph_waits_for_guest),
+	KUNIT_CASE(fgraph_altered_site),
 	{ }
 };
 

@@ -345,6 +345,49 @@ static void fprobe_unregister_inside(struct kunit *test)
 	fprobe_kunit_sleep(test, false);
 }
 
+struct fprobe_kunit_host {
+	struct fprobe		fp;
+	struct kunit_guest	guest;
+};
+
+static int fprobe_kunit_host_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				   struct pt_regs *regs, void *data)
+{
+	kunit_guest_stay(&container_of(fp, struct fprobe_kunit_host, fp)->guest);
+	return 0;
+}
+
+static void fprobe_kunit_host_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				   struct pt_regs *regs, void *data)
+{
+	kunit_guest_stay(&container_of(fp, struct fprobe_kunit_host, fp)->guest);
+}
+
+/* Handlers that run, at entries and at exits, are waited for. */
+static void fprobe_waits_for_guest(struct kunit *test)
+{
+	struct fprobe_kunit_host *host;
+	struct task_struct *task;
+	unsigned long ip;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, host);
+		if (i)
+			host->fp.exit_handler = fprobe_kunit_host_exit;
+		else
+			host->fp.entry_handler = fprobe_kunit_host_entry;
+		ip = kunit_site(0);
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&host->fp, &ip, 1), 0);
+		task = kunit_guest_begin(test, &host->guest);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&host->fp), 0);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
+		kunit_guest_end(&host->guest, task);
+		memset(host, 0x6b, sizeof(*host));
+		kfree(host);
+	}
+}
+
 static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_nodes_move),
 	KUNIT_CASE(fprobe_alloc_errors),
@@ -353,6 +396,7 @@ static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_register_errors),
 	KUNIT_CASE(fprobe_unregister_after),
 	KUNIT_CASE(fprobe_unregister_inside),
+	KUNIT_CASE(fprobe_waits_for_guest),
 	{}
 };
 

@@ -77,9 +77,9 @@ static unsigned int callset_kunit_drop(void)
 	u32 nr;
 
 	for_each_ftrace_callset(cs, nr) {
-		if (hlist_unhashed(&cs->node) || !callset_kunit_is_ours(cs))
+		if (hlist_unhashed(&cs->hash) || !callset_kunit_is_ours(cs))
 			continue;
-		ftrace_callset_put_unused(cs);
+		ftrace_callset_drop(cs);
 		count++;
 	}
 	return count;
@@ -261,11 +261,9 @@ static void callset_target(struct kunit *test)
 	callset_kunit_ops[1].flags = FTRACE_OPS_FL_SAVE_REGS;
 	regs = callset_kunit_of(test, BIT(0) | BIT(1));
 	if (cs && regs) {
-		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), (unsigned long)ftrace_caller);
-		KUNIT_EXPECT_EQ(test, ftrace_callset_target(regs),
-				(unsigned long)ftrace_regs_caller);
-
-		ftrace_callset_alloc_tramp(cs);
+		/* Nothing is settled yet. */
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
 		tramp = cs->tramp;
 		end = tramp + cs->tramp_size;
 		KUNIT_EXPECT_NE(test, tramp, 0);
@@ -276,49 +274,48 @@ static void callset_target(struct kunit *test)
 		KUNIT_EXPECT_PTR_NE(test, ftrace_callset_by_tramp(end), cs);
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(0), NULL);
 		KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp));
-
+		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline((unsigned long)ftrace_caller));
 		/* A second one for the same callset would be lost. */
-		ftrace_callset_alloc_tramp(cs);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
 		KUNIT_EXPECT_EQ(test, cs->tramp, tramp);
+
+		/* Without trampolines, and that stays. */
+		callset_nr_tramps += CALLSET_MAX_TRAMPS;
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(regs), 0);
+		callset_nr_tramps -= CALLSET_MAX_TRAMPS;
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(regs), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(regs),
+				(unsigned long)ftrace_regs_caller);
 	}
 	callset_kunit_drop();
 	callset_kunit_ops[1].flags = 0;
-}
-
-static u32 callset_kunit_free_number(void)
-{
-	u32 nr = 1;
-
-	while (ftrace_callset_get(nr))
-		nr++;
-	return nr;
 }
 
 /* Waits for what ftrace_retire() does in the background. */
 static bool callset_kunit_is_gone(u32 nr)
 {
 	for (unsigned int i = 0; i < 3000; i++) {
-		if (!ftrace_callset_get(nr))
-			return true;
+		/* With the lock, so that those that go with it are gone, too. */
+		scoped_guard(mutex, &ftrace_lock) {
+			if (!ftrace_callset_get(nr))
+				return true;
+		}
 		msleep(20);
 	}
 	return false;
 }
 
-/* A number is not given away while a task may still come with it. */
+/* A number is not given away while a task may still come with it; then it is. */
 static void callset_number_is_free_after_release(struct kunit *test)
 {
 	struct ftrace_callset *cs, *next;
-	u32 old = 0;
+	u32 old = 0, limit;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		u32 lowest = callset_kunit_free_number();
-
 		cs = callset_kunit_of(test, BIT(0));
 		if (cs) {
 			old = cs->nr;
-			KUNIT_EXPECT_EQ(test, old, lowest);
-			ftrace_callset_put_unused(cs);
+			ftrace_callset_drop(cs);
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(old), cs);
 
 			/* The same list again is another callset. */
@@ -327,21 +324,20 @@ static void callset_number_is_free_after_release(struct kunit *test)
 			KUNIT_EXPECT_NE(test, next ? next->nr : old, old);
 		}
 		callset_kunit_drop();
+		limit = ftrace_callset_limit();
 	}
 	KUNIT_ASSERT_NE(test, old, 0);
 	KUNIT_EXPECT_TRUE(test, callset_kunit_is_gone(old));
 
 	scoped_guard(mutex, &ftrace_lock) {
-		u32 lowest = callset_kunit_free_number();
-
-		KUNIT_EXPECT_LE(test, lowest, old);
 		cs = callset_kunit_of(test, BIT(0));
-		KUNIT_EXPECT_EQ(test, cs ? cs->nr : 0, lowest);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(cs ? cs->nr : 0), cs);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_limit(), limit);
 		callset_kunit_drop();
 	}
 }
 
-/* One that has sites stays, however often it is put. */
+/* One that has sites stays when idle ones are dropped. */
 static void callset_with_sites_stays(struct kunit *test)
 {
 	struct ftrace_callset *cs;
@@ -350,14 +346,50 @@ static void callset_with_sites_stays(struct kunit *test)
 
 	cs = callset_kunit_of(test, BIT(0) | BIT(1));
 	if (cs) {
-		cs->nr_sites = 1;
-		ftrace_callset_put_unused(cs);
-		KUNIT_EXPECT_FALSE(test, hlist_unhashed(&cs->node));
+		ftrace_callset_add_sites(cs, 2);
+		ftrace_callset_add_sites(cs, -1);
+		ftrace_callsets_drop_idle();
+		KUNIT_EXPECT_FALSE(test, hlist_unhashed(&cs->hash));
 		KUNIT_EXPECT_PTR_EQ(test, callset_kunit_of(test, BIT(0) | BIT(1)), cs);
-		cs->nr_sites = 0;
-		ftrace_callset_put_unused(cs);
-		KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->node));
+		ftrace_callset_add_sites(cs, -1);
+		KUNIT_EXPECT_FALSE(test, hlist_unhashed(&cs->hash));
+		ftrace_callsets_drop_idle();
+		KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->hash));
 	}
+	callset_kunit_drop();
+}
+
+/* An ops that is silenced is in no callset, and comes into no other from there. */
+static void callset_silence(struct kunit *test)
+{
+	struct ftrace_ops *ops = callset_kunit_ops;
+	struct ftrace_callset *cs, *to;
+	struct ftrace_patch *patch;
+
+	guard(mutex)(&ftrace_lock);
+
+	cs = callset_kunit_of(test, CALLSET_KUNIT_LISTS - 1);
+	if (!cs)
+		return;
+	KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
+	patch = arch_ftrace_patch_begin(1);
+	ftrace_callset_silence(&cs->link[1], patch);
+	arch_ftrace_patch_end(patch);
+
+	KUNIT_EXPECT_TRUE(test, ftrace_callset_has(cs, &ops[0]));
+	KUNIT_EXPECT_FALSE(test, ftrace_callset_has(cs, &ops[1]));
+	KUNIT_EXPECT_TRUE(test, ftrace_callset_has(cs, &ops[2]));
+	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->hash));
+	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->link[1].node));
+
+	/* What is made of it has no gap. */
+	to = ftrace_callset_without(cs, &ops[0]);
+	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, BIT(2)));
+	to = ftrace_callset_with(cs, &ops[1]);
+	KUNIT_EXPECT_PTR_NE(test, to, cs);
+	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, CALLSET_KUNIT_LISTS - 1));
+
+	ftrace_callset_drop(cs);
 	callset_kunit_drop();
 }
 
@@ -406,6 +438,7 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE(callset_target),
 	KUNIT_CASE(callset_number_is_free_after_release),
 	KUNIT_CASE(callset_with_sites_stays),
+	KUNIT_CASE(callset_silence),
 	KUNIT_CASE(callset_map_grows),
 	{ }
 };

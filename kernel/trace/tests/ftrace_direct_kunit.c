@@ -5,6 +5,10 @@
  *
  * Two functions that only return stand for trampolines.
  */
+#include <linux/memory.h>
+
+#include <asm/text-patching.h>
+
 #include "ftrace_kunit.h"
 
 #define DIRECT_KUNIT_A	((unsigned long)ftrace_stub_direct_tramp)
@@ -169,12 +173,130 @@ static void direct_asks_before_sharing(struct kunit *test)
 	direct_kunit_works(test);
 }
 
+/* Ten calls, no more. */
+static void direct_kunit_call(struct kunit *test)
+{
+	for (unsigned int i = 0; i < 10; i++) {
+		kunit_call_site(0);
+		KUNIT_EXPECT_EQ(test, kunit_result, 6);
+	}
+}
+
+/*
+ * Without memory for a callset of those who stay, the one who goes is passed over;
+ * what comes after that is as ever.
+ */
+static void direct_detach_without_memory(struct kunit *test)
+{
+	static struct ftrace_ops third;
+	unsigned long target;
+	unsigned int hits;
+
+	memset(&third, 0, sizeof(third));
+	third.func = direct_kunit_func;
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&third, kunit_site(0), 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&third), 0);
+	target = direct_kunit_target();
+
+	ftrace_kunit_forbid_tramps(true);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&third), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), target);
+	hits = direct_kunit_hits;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 10);
+	ftrace_kunit_forbid_tramps(false);
+
+	/* It comes back, to a trampoline that is whole. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&third), 0);
+	KUNIT_EXPECT_NE(test, direct_kunit_target(), target);
+	hits = direct_kunit_hits;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 20);
+
+	/* The direct one itself may be the one who goes. */
+	ftrace_kunit_forbid_tramps(true);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&third), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+	ftrace_kunit_forbid_tramps(false);
+	ftrace_free_filter(&third);
+}
+
+#ifdef CONFIG_X86_64
+/* Counts who comes, and returns. */
+extern void direct_kunit_image(void);
+static unsigned int direct_kunit_entered __used;
+
+asm(".pushsection .text, \"ax\", @progbits\n"
+	".type direct_kunit_image, @function\n"
+	".globl direct_kunit_image\n"
+	"direct_kunit_image:\n"
+	ASM_ENDBR
+	"incl direct_kunit_entered(%rip)\n"
+	ASM_RET
+	".size direct_kunit_image, . - direct_kunit_image\n"
+	".popsection\n");
+
+static void direct_kunit_poke(const void *bytes)
+{
+	guard(mutex)(&text_mutex);
+	text_poke((void *)kunit_site(0), bytes, MCOUNT_INSN_SIZE);
+	text_poke_sync();
+}
+
+/* A CALL that leads to the image of one who is gone is written back. */
+static void direct_altered_site(struct kunit *test)
+{
+	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	const unsigned long image = (unsigned long)direct_kunit_image;
+	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
+	void *ip = (void *)kunit_site(0);
+	unsigned int entered;
+
+	memcpy(nop, ip, sizeof(nop));
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, image), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	entered = direct_kunit_entered;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered + 10);
+
+	memcpy(call, ip, sizeof(call));
+	direct_kunit_poke(other);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), 0);
+	direct_kunit_poke(call);
+	entered = direct_kunit_entered;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered);
+	direct_kunit_poke(nop);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+
+	/* Alone, there is nothing but the address to be remembered by. */
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct_kunit_ops, image), 0);
+	memcpy(call, ip, sizeof(call));
+	direct_kunit_poke(other);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), 0);
+	direct_kunit_poke(call);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_release_repaired();
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_location(kunit_site(0)), (unsigned long)ip);
+}
+#endif
+
 static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_alone),
 	KUNIT_CASE(direct_with_function),
 	KUNIT_CASE(direct_wrong_input),
 	KUNIT_CASE(direct_refuses_ipmodify),
 	KUNIT_CASE(direct_asks_before_sharing),
+	KUNIT_CASE(direct_detach_without_memory),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE(direct_altered_site),
+#endif
 	{ }
 };
 

@@ -15,8 +15,11 @@
 #define _KERNEL_TRACE_TESTS_FTRACE_KUNIT_H
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/gcd.h>
+#include <linux/kthread.h>
 #include <linux/math.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 
 /* Three functions that are cheap, call no other site, and are never inlined. */
@@ -46,6 +49,78 @@ static __maybe_unused unsigned long kunit_site(unsigned int i)
 	void *func[KUNIT_NR_SITES] = { gcd, int_pow, int_sqrt };
 
 	return ftrace_location((unsigned long)func[i]);
+}
+
+/* A guest stays inside of a callback for a while. */
+
+/**
+ * struct kunit_guest - a task that calls site 0 once, and what becomes of it
+ * @timer: tells it to leave the callback
+ * @task: the task
+ * @inside: it has entered
+ * @leave: it is to leave
+ * @left: it does
+ */
+struct kunit_guest {
+	struct timer_list	timer;
+	struct task_struct	*task;
+	bool			inside;
+	bool			leave;
+	bool			left;
+};
+
+/* What the callback calls, in any task. */
+static __maybe_unused void kunit_guest_stay(struct kunit_guest *guest)
+{
+	if (READ_ONCE(guest->task) != current || !in_task())
+		return;
+	WRITE_ONCE(guest->inside, true);
+	while (!READ_ONCE(guest->leave))
+		cpu_relax();
+	WRITE_ONCE(guest->left, true);
+}
+
+static __maybe_unused void kunit_guest_time_is_up(struct timer_list *timer)
+{
+	struct kunit_guest *guest = from_timer(guest, timer, timer);
+
+	WRITE_ONCE(guest->leave, true);
+}
+
+static __maybe_unused int kunit_guest_thread(void *data)
+{
+	struct kunit_guest *guest = data;
+
+	WRITE_ONCE(guest->task, current);
+	mod_timer(&guest->timer, jiffies + HZ / 5);
+	kunit_call_site(0);
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+/* Returns once the guest is inside; the task is to be given to kunit_guest_end(). */
+static __maybe_unused struct task_struct *kunit_guest_begin(struct kunit *test,
+							    struct kunit_guest *guest)
+{
+	struct task_struct *task;
+
+	timer_setup(&guest->timer, kunit_guest_time_is_up, 0);
+	task = kthread_run(kunit_guest_thread, guest, "ftrace_kunit_guest");
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, task);
+	if (IS_ERR(task))
+		return NULL;
+	for (unsigned int i = 0; i < 500 && !READ_ONCE(guest->inside); i++)
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(guest->inside));
+	return task;
+}
+
+static __maybe_unused void kunit_guest_end(struct kunit_guest *guest, struct task_struct *task)
+{
+	timer_delete_sync(&guest->timer);
+	if (task)
+		kthread_stop(task);
 }
 
 /* ftrace_callset_kunit.c */

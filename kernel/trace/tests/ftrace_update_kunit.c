@@ -431,6 +431,113 @@ static void update_dynamic_ops(struct kunit *test)
 	update_kunit_call(1);
 }
 
+struct update_kunit_host {
+	struct ftrace_ops	ops;
+	struct kunit_guest	guest;
+};
+
+static void update_kunit_host_func(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	kunit_guest_stay(&container_of(ops, struct update_kunit_host, ops)->guest);
+}
+
+/* Unregistering returns as soon as the last one has left the callback, not before. */
+static void update_waits_for_guest(struct kunit *test)
+{
+	struct update_kunit_host *host = kzalloc(sizeof(*host), GFP_KERNEL);
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, host);
+	host->ops.func = update_kunit_host_func;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&host->ops, kunit_site(0), 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&host->ops), 0);
+	KUNIT_EXPECT_NOT_NULL(test, host->ops.gate);
+	task = kunit_guest_begin(test, &host->guest);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&host->ops), 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
+	KUNIT_EXPECT_NULL(test, host->ops.gate);
+	kunit_guest_end(&host->guest, task);
+	ftrace_free_filter(&host->ops);
+	kfree(host);
+}
+
+/* So long that whoever waits for the tasks below has waited for them. */
+#define UPDATE_KUNIT_RESTLESS	(15 * HZ)
+
+static int update_kunit_restless(void *data)
+{
+	unsigned long end = jiffies + UPDATE_KUNIT_RESTLESS;
+
+	while (!kthread_should_stop()) {
+		if (time_after(jiffies, end))
+			msleep(20);
+		else
+			cond_resched();
+	}
+	return 0;
+}
+
+static struct task_struct *update_kunit_restless_on(unsigned int cpu)
+{
+	return kthread_run_on_cpu(update_kunit_restless, NULL, cpu, "ftrace_kunit/%u");
+}
+
+/* Tasks that never sleep are no reason to wait. */
+static void update_beside_restless_tasks(struct kunit *test)
+{
+	struct update_kunit_ops *u = kzalloc(sizeof(*u), GFP_KERNEL);
+	struct task_struct **task;
+	unsigned long begin;
+	unsigned int cpu;
+
+	task = kunit_kcalloc(test, nr_cpu_ids, sizeof(*task), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	KUNIT_ASSERT_NOT_NULL(test, u);
+	u->ops.func = update_kunit_func;
+	u->task = current;
+	KUNIT_EXPECT_EQ(test, update_kunit_filter(u, UPDATE_KUNIT_ALL), 0);
+
+	for_each_online_cpu(cpu)
+		task[cpu] = update_kunit_restless_on(cpu);
+	begin = jiffies;
+	for (unsigned int i = 0; i < 20; i++) {
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&u->ops), 0);
+		update_kunit_call(1);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u->ops), 0);
+	}
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + UPDATE_KUNIT_RESTLESS));
+	KUNIT_EXPECT_EQ(test, u->hits[0], 20);
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (!IS_ERR_OR_NULL(task[cpu]))
+			kthread_stop(task[cpu]);
+	}
+	ftrace_free_filter(&u->ops);
+	kfree(u);
+}
+
+/* Also where its sites were taken before, no callset names an ops that has gone. */
+static void update_leaves_nothing(struct kunit *test)
+{
+	struct update_kunit_ops *u = update_kunit_ops;
+	struct ftrace_callset *cs;
+	unsigned int count = 0;
+	u32 nr;
+
+	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[1], 7), 0);
+	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[0], 1), 0);
+	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[0], 2), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[1].ops), 0);
+	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[0], 4), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
+
+	guard(mutex)(&ftrace_lock);
+	for_each_ftrace_callset(cs, nr)
+		count += ftrace_callset_has(cs, &u[0].ops) || ftrace_callset_has(cs, &u[1].ops);
+	KUNIT_EXPECT_EQ(test, count, 0);
+}
+
 /**
  * struct update_kunit_caller - a task that calls the sites all the time
  * @calls: how many calls of each site it has finished
@@ -653,6 +760,9 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_flags, update_kunit_flags_gen_params),
 	KUNIT_CASE_PARAM(update_set_func, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_dynamic_ops, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_waits_for_guest, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_beside_restless_tasks, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_leaves_nothing, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_while_called, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_quarantine, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_release_call, update_kunit_ways_gen_params),

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gates: who is inside of code that may go away.
+ *
+ * The owner of an ops may free it, its callback and its module as soon as
+ * unregistering returns. What matters until then is whether somebody is inside
+ * of the callback. To wait for a grace period of RCU-tasks answers that too, but
+ * it waits for every task of the machine, and never ends beside a task that does
+ * not sleep. So who calls such an ops counts on the way in and on the way out:
+ *
+ *	caller				who takes the ops away
+ *
+ *	A: count->entered++		C: replace what the callers read or
+ *	   read what to call		   execute by something that passes over
+ *	   call it			   the ops
+ *	B: count->left++		D: ftrace_gate_close(): every CPU has
+ *					   executed a full barrier
+ *					E: add up left
+ *					F: add up entered, until both are equal
+ *
+ * A caller that reads after D finds the ops gone. One that read before has made
+ * its A visible by then, as the barrier of D comes between A and E on its CPU:
+ * x86 and others may delay a store, but not past a barrier. E comes before F, so
+ * equal sums mean that at the moment between the two nobody was inside: each sum
+ * only grows, left is never more than entered, and what entered after D does not
+ * call the ops.
+ *
+ * A task may go in on one CPU and out on another, so only the sums mean anything.
+ * Where callers disable preemption from A to B, each CPU can be looked at by
+ * itself (ftrace_gate_wait_each()), and a gate that is busy on all CPUs does no
+ * harm.
+ *
+ * Trampolines count with one instruction if the address of the count, as an
+ * offset from the CPU's base, fits into it. Those of static per-CPU variables do;
+ * others take another instruction to load. So the first gates are static.
+ *
+ * Invariants:
+ *  1. A count is not used again while code exists that changes it.
+ *  2. Counting calls nothing, and may interrupt itself.
+ *
+ * ftrace_lock covers the allocation; a gate may be put without it.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/bitmap.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "ftrace_gate.h"
+#include "ftrace_internal.h"
+
+/* 8 KiB for each CPU. */
+#define GATE_NR_STATIC		1024
+
+/* A task that has died inside never leaves. */
+#define GATE_PATIENCE		(10 * HZ)
+
+DEFINE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
+
+static DEFINE_PER_CPU(struct ftrace_gate_count, gate_static[GATE_NR_STATIC]);
+static DECLARE_BITMAP(gate_used, GATE_NR_STATIC);
+
+/* Takes a static count; NULL if all are in use. */
+static struct ftrace_gate_count __percpu *gate_take_static(void)
+{
+	unsigned int i = find_first_zero_bit(gate_used, GATE_NR_STATIC), cpu;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (i == GATE_NR_STATIC)
+		return NULL;
+	set_bit(i, gate_used);
+	for_each_possible_cpu(cpu)
+		per_cpu(gate_static[i], cpu) = (struct ftrace_gate_count) { };
+	return &gate_static[i];
+}
+
+/* The number of a static count, or GATE_NR_STATIC. */
+static unsigned long gate_static_nr(struct ftrace_gate_count __percpu *count)
+{
+	unsigned long i = (__force struct ftrace_gate_count *)count -
+			  (__force struct ftrace_gate_count *)gate_static;
+
+	return min(i, GATE_NR_STATIC);
+}
+
+/**
+ * ftrace_gate_alloc - make a gate
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: the gate, with one reference that is the caller's; NULL without memory.
+ */
+struct ftrace_gate *ftrace_gate_alloc(void)
+{
+	struct ftrace_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
+
+	if (!gate)
+		return NULL;
+	refcount_set(&gate->ref, 1);
+	gate->count = gate_take_static() ?: alloc_percpu(struct ftrace_gate_count);
+	if (gate->count)
+		return gate;
+	kfree(gate);
+	return NULL;
+}
+
+/**
+ * ftrace_gate_get - take a reference to a gate
+ * @gate: the gate, or NULL
+ *
+ * Context: any; the caller has a reference, or keeps somebody from putting it.
+ */
+void ftrace_gate_get(struct ftrace_gate *gate)
+{
+	if (gate)
+		refcount_inc(&gate->ref);
+}
+
+/**
+ * ftrace_gate_put - give a reference to a gate back
+ * @gate: the gate, or NULL; freed with the last reference, when no code counts
+ *	  there any more
+ *
+ * Context: process context.
+ */
+void ftrace_gate_put(struct ftrace_gate *gate)
+{
+	unsigned long i;
+
+	if (!gate || !refcount_dec_and_test(&gate->ref))
+		return;
+	i = gate_static_nr(gate->count);
+	if (i < GATE_NR_STATIC)
+		clear_bit(i, gate_used);
+	else
+		free_percpu(gate->count);
+	kfree(gate);
+}
+
+/**
+ * ftrace_gate_close - let every CPU see what was written before
+ *
+ * Context: process context, interrupts are enabled; waits for other CPUs to take
+ * an interrupt.
+ */
+void ftrace_gate_close(void)
+{
+	kick_all_cpus_sync();
+}
+
+static bool gate_is_empty(struct ftrace_gate_count __percpu *count)
+{
+	unsigned int entered = 0, left = 0, cpu;
+
+	for_each_possible_cpu(cpu)
+		left += READ_ONCE(per_cpu_ptr(count, cpu)->left);
+	/* E before F, see the top of the file. */
+	smp_mb();
+	for_each_possible_cpu(cpu)
+		entered += READ_ONCE(per_cpu_ptr(count, cpu)->entered);
+	return entered == left;
+}
+
+static bool gate_is_empty_on(struct ftrace_gate_count __percpu *count, unsigned int cpu)
+{
+	unsigned int left = READ_ONCE(per_cpu_ptr(count, cpu)->left);
+
+	/* Likewise. */
+	smp_mb();
+	return READ_ONCE(per_cpu_ptr(count, cpu)->entered) == left;
+}
+
+/* Waits a little, and longer the next time. Returns false if it has been too long. */
+static bool gate_pause(unsigned int *turn, unsigned long *end)
+{
+	if (!*turn)
+		*end = jiffies + GATE_PATIENCE;
+	if (++*turn < 100) {
+		cpu_relax();
+		return true;
+	}
+	if (time_after(jiffies, *end))
+		return false;
+	/* Before the scheduler runs, nobody else does. */
+	if (system_state >= SYSTEM_SCHEDULING)
+		fsleep(min(*turn, 1000u));
+	return true;
+}
+
+/* The slow way, which does not ask who counts. */
+static void gate_give_up(void)
+{
+	pr_warn("somebody entered a callback and does not leave it: waiting for all tasks\n");
+	ftrace_wait_for_tasks();
+}
+
+/**
+ * ftrace_gate_wait - wait until nobody is inside of a gate
+ * @count: its counts
+ *
+ * Nobody who enters from now on calls what is going away, see ftrace_gate_close().
+ *
+ * Context: process context, sleeps; ftrace_lock is not held.
+ */
+void ftrace_gate_wait(struct ftrace_gate_count __percpu *count)
+{
+	unsigned long end;
+	unsigned int turn = 0;
+
+	while (!gate_is_empty(count)) {
+		if (!gate_pause(&turn, &end)) {
+			gate_give_up();
+			return;
+		}
+	}
+}
+
+/**
+ * ftrace_gate_wait_each - ftrace_gate_wait() for a gate within which nobody moves
+ * @count: its counts; preemption is disabled inside, so that each CPU comes to be
+ *	   outside by itself
+ *
+ * Context: as ftrace_gate_wait().
+ */
+void ftrace_gate_wait_each(struct ftrace_gate_count __percpu *count)
+{
+	unsigned int turn = 0, cpu;
+	unsigned long end;
+
+	for_each_possible_cpu(cpu) {
+		while (!gate_is_empty_on(count, cpu)) {
+			if (!gate_pause(&turn, &end)) {
+				gate_give_up();
+				return;
+			}
+		}
+	}
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_gate_kunit.c"
+#endif
