@@ -1110,51 +1110,112 @@ static int name_cmp(const void *a, const void *b)
 }
 
 /**
- * ftrace_lookup_symbols - find the sites of many functions at once
+ * struct name_lookup - a search for the functions that have some names
+ * @names: the names, ascending by strcmp()
+ * @addrs: what was found for each; 0 for nothing
+ * @nr: how many of them
+ * @missing: how many are not found yet
+ * @cursor: where the search is in the kernel's own symbols
+ * @buf: a name of the symbol there
+ */
+struct name_lookup {
+	const char		**names;
+	unsigned long		*addrs;
+	size_t			nr;
+	size_t			missing;
+	struct kallsyms_cursor	cursor;
+	char			buf[KSYM_NAME_LEN + sizeof(u64)];
+};
+
+/* Where the address of a name goes; NULL if it is not asked for, or found already. */
+static unsigned long *lookup_name(const struct name_lookup *l, const char *name)
+{
+	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), name_cmp);
+	unsigned long *addr = found ? &l->addrs[found - l->names] : NULL;
+
+	return addr && !*addr ? addr : NULL;
+}
+
+static void lookup_found(struct name_lookup *l, unsigned long *to, unsigned long addr)
+{
+	*to = addr;
+	l->missing--;
+}
+
+/* All names that the function of a site of the kernel itself has. */
+static void lookup_site(struct name_lookup *l, unsigned long ip)
+{
+	unsigned int len = kallsyms_cursor_name(&l->cursor, ip, l->buf, sizeof(l->buf));
+
+	if (ip - l->cursor.addr > FTRACE_MCOUNT_MAX_OFFSET)
+		return;
+	for (unsigned int i = 1; len; i++) {
+		unsigned long *to = lookup_name(l, l->buf);
+
+		if (to)
+			lookup_found(l, to, l->cursor.addr);
+		len = kallsyms_cursor_alias(&l->cursor, i, l->buf);
+	}
+}
+
+static void lookup_table(struct name_lookup *l, const struct ftrace_table *table)
+{
+	if (!table->nr)
+		return;
+	kallsyms_cursor_init(&l->cursor, ftrace_rec_ip(table, &table->recs[0]));
+	for (unsigned int i = 0; l->missing && i < table->nr; i++) {
+		if (!ftrace_rec_quarantined(&table->recs[i]))
+			lookup_site(l, ftrace_rec_ip(table, &table->recs[i]));
+		if (i % 1024 == 1023)
+			cond_resched();
+	}
+}
+
+static int lookup_module_symbol(void *data, const char *name, unsigned long addr)
+{
+	struct name_lookup *l = data;
+	unsigned long *to = lookup_name(l, name);
+
+	if (to && ftrace_location(addr) && !function_is_quarantined(addr))
+		lookup_found(l, to, addr);
+	return !l->missing;
+}
+
+/**
+ * ftrace_lookup_symbols - find many functions by their names
  * @sorted_syms: names, ascending by strcmp()
  * @cnt: how many
- * @addrs: gets the address of each function's site
+ * @addrs: gets the address of each function, which is that of its symbol
  *
- * Context: process context, sleeps; takes ftrace_lock.
- * Return: 0; -ESRCH if a name has no site; -ENOMEM.
+ * Only functions that have a site, which is not in quarantine, are found.
+ *
+ * Context: process context, sleeps; takes ftrace_lock and module_mutex, one after
+ * the other.
+ * Return: 0; -ESRCH if a name has no such function, or is there twice; -ENOMEM.
  */
 int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
 {
-	struct ftrace_names *names __free(kfree) = kmalloc(sizeof(*names), GFP_KERNEL);
+	struct name_lookup *l __free(kfree) = kmalloc(sizeof(*l), GFP_KERNEL);
 	struct ftrace_table *table;
-	const char **found, *name;
-	size_t missing = cnt;
-	int ret = 0;
 
-	if (!names)
+	if (!l)
 		return -ENOMEM;
+	l->names = sorted_syms;
+	l->addrs = addrs;
+	l->nr = cnt;
+	l->missing = cnt;
 	memset(addrs, 0, cnt * sizeof(*addrs));
 
-	guard(mutex)(&ftrace_lock);
-
-	ftrace_release_repaired();
-	for_each_ftrace_table(table) {
-		ret = ftrace_names_start(names, table);
-		for (unsigned int i = 0; !ret && missing && i < table->nr; i++) {
-			name = ftrace_names_get(names, i);
-			found = name ? bsearch(&name, sorted_syms, cnt, sizeof(name), name_cmp) :
-				       NULL;
-			if (found && ftrace_rec_quarantined(&table->recs[i]))
-				continue;
-			if (found && !addrs[found - sorted_syms]) {
-				addrs[found - sorted_syms] =
-					ftrace_rec_ip(table, &table->recs[i]);
-				missing--;
-			}
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_release_repaired();
+		for_each_ftrace_table(table) {
+			if (!table->mod)
+				lookup_table(l, table);
 		}
-		ftrace_names_end(names);
-		if (ret || !missing)
-			break;
-		cond_resched();
 	}
-	if (ret)
-		return ret;
-	return missing ? -ESRCH : 0;
+	if (l->missing)
+		module_kallsyms_on_each_symbol(NULL, lookup_module_symbol, l);
+	return l->missing ? -ESRCH : 0;
 }
 
 /* Files */

@@ -534,6 +534,136 @@ static void filter_of_ops(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ops.filter->not, NULL);
 }
 
+struct filter_kunit_symbol {
+	char		*name;
+	unsigned long	addr;
+};
+
+struct filter_kunit_symbols {
+	struct filter_kunit_symbol	*symbol;
+	unsigned int			nr;
+	unsigned int			room;
+};
+
+static int filter_kunit_collect(void *data, const char *name, unsigned long addr)
+{
+	struct filter_kunit_symbols *s = data;
+
+	if (!ftrace_location(addr))
+		return 0;
+	if (s->nr < s->room)
+		s->symbol[s->nr] = (struct filter_kunit_symbol) {
+			.name = kstrdup(name, GFP_KERNEL),
+			.addr = addr,
+		};
+	s->nr++;
+	return 0;
+}
+
+static int filter_kunit_symbol_cmp(const void *a, const void *b)
+{
+	const struct filter_kunit_symbol *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ?: ip_cmp(&x->addr, &y->addr);
+}
+
+static void filter_kunit_look_up(struct kunit *test, const struct filter_kunit_symbol *symbol,
+				 unsigned int nr)
+{
+	const char **names __free(kvfree) = kvmalloc_array(nr, sizeof(*names), GFP_KERNEL);
+	unsigned long *addrs __free(kvfree) = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
+	unsigned int wrong = 0;
+	u64 start, end;
+
+	if (!names || !addrs) {
+		KUNIT_FAIL(test, "no memory");
+		return;
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		names[i] = symbol[i].name;
+	start = ktime_get_ns();
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, nr, addrs), 0);
+	end = ktime_get_ns();
+	kunit_info(test, "%u names: %llu us\n", nr, (end - start) / NSEC_PER_USEC);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (addrs[i] != symbol[i].addr && !wrong++)
+			KUNIT_FAIL(test, "%s: %lx, not %lx", names[i], addrs[i], symbol[i].addr);
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+/* Each name of each function: the first address that has the name and a site. */
+static void filter_look_up_all(struct kunit *test)
+{
+	struct filter_kunit_symbols s = { };
+	unsigned int nr = 0, found, aliases = 0;
+	unsigned long last = 0;
+
+	kallsyms_on_each_symbol(filter_kunit_collect, &s);
+	s.symbol = kvcalloc(s.nr, sizeof(*s.symbol), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s.symbol);
+	s.room = s.nr;
+	s.nr = 0;
+	kallsyms_on_each_symbol(filter_kunit_collect, &s);
+	found = min(s.nr, s.room);
+	for (unsigned int i = 0; i < found; i++) {
+		aliases += s.symbol[i].addr == last;
+		last = s.symbol[i].addr;
+	}
+	KUNIT_EXPECT_GT(test, aliases, 0);
+
+	sort(s.symbol, found, sizeof(*s.symbol), filter_kunit_symbol_cmp, NULL);
+	for (unsigned int i = 0; i < found; i++) {
+		if (nr && !strcmp(s.symbol[nr - 1].name, s.symbol[i].name))
+			kfree(s.symbol[i].name);
+		else
+			s.symbol[nr++] = s.symbol[i];
+	}
+	KUNIT_EXPECT_GT(test, nr, 1000);
+	filter_kunit_look_up(test, s.symbol, nr);
+	filter_kunit_look_up(test, s.symbol + nr / 2, 1);
+	for (unsigned int i = 0; i < nr; i++)
+		kfree(s.symbol[i].name);
+	kvfree(s.symbol);
+}
+
+/* One name that has no site that can be used, among others. */
+static void filter_look_up_missing(struct kunit *test)
+{
+	const char *names[] = { "gcd", "int_sqrt" };
+	unsigned long addrs[2];
+	struct dyn_ftrace *rec;
+	bool has_quarantine;
+
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
+	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)gcd);
+	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)int_sqrt);
+
+	/* Built without sites. */
+	names[0] = "filter_look_up_missing";
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+	names[0] = "no_such_function";
+	names[1] = "no_such_function";
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+
+	/* As if there were no quarantine, for nobody is to look whether it is repaired. */
+	names[0] = "gcd";
+	names[1] = "int_sqrt";
+	scoped_guard(mutex, &ftrace_lock) {
+		rec = ftrace_site_find(kunit_site(2));
+		has_quarantine = ftrace_has_quarantine;
+		ftrace_has_quarantine = false;
+		ftrace_rec_quarantine(rec);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_rec_release(rec);
+		ftrace_has_quarantine = has_quarantine;
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
+}
+
 static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE(filter_set_pairs),
 	KUNIT_CASE(filter_set_none),
@@ -547,6 +677,8 @@ static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE_PARAM(filter_bad_words, filter_kunit_bads_gen_params),
 	KUNIT_CASE(filter_waits_for_module),
 	KUNIT_CASE(filter_of_ops),
+	KUNIT_CASE(filter_look_up_all),
+	KUNIT_CASE(filter_look_up_missing),
 	{ }
 };
 
