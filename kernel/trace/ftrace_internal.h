@@ -29,6 +29,7 @@
 
 #include "ftrace_gate.h"
 
+struct mod_kallsyms;
 struct module;
 struct orc_entry;
 struct ftrace_profile;
@@ -288,6 +289,7 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
  * struct ftrace_names - walks the names of a table's sites, in order
  * @table: the table
  * @cursor: where the walk is in the core kernel's symbols
+ * @syms: for a module, the symbols that @sym counts in
  * @sym: for a module, the index of each record's symbol
  * @len: length of the name that was found last
  * @buf: holds it
@@ -295,6 +297,7 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 struct ftrace_names {
 	struct ftrace_table	*table;
 	struct kallsyms_cursor	cursor;
+	const struct mod_kallsyms *syms;
 	u32			*sym;
 	unsigned int		len;
 	char			buf[KSYM_NAME_LEN + 16];

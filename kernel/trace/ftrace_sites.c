@@ -349,12 +349,12 @@ static unsigned int names_seek(const struct ftrace_table *table, unsigned int at
 	return at;
 }
 
-static void names_index_module(struct ftrace_names *names)
+static void names_index_module(struct ftrace_names *names, const struct mod_kallsyms *syms)
 {
-	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
 	struct ftrace_table *table = names->table;
 	unsigned int at = 0;
 
+	names->syms = syms;
 	memset32(names->sym, U32_MAX, table->nr);
 	for (unsigned int i = 1; i < syms->num_symtab; i++) {
 		const Elf_Sym *sym = &syms->symtab[i];
@@ -372,20 +372,22 @@ static void names_index_module(struct ftrace_names *names)
 	}
 }
 
+/*
+ * Preemption is disabled: it keeps the symbols. When the module's init function has
+ * returned, fewer symbols, in other places, take the place of those that the module
+ * was loaded with, and ftrace_lock does not prevent it.
+ */
 static const char *names_of_module(struct ftrace_names *names, unsigned int index)
 {
 	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
-	u32 sym = names->sym[index];
+	u32 sym;
 
-	if (sym == U32_MAX || sym >= syms->num_symtab)
-		return NULL;
-	return syms->strtab + syms->symtab[sym].st_name;
+	if (names->syms != syms)
+		names_index_module(names, syms);
+	sym = names->sym[index];
+	return sym == U32_MAX ? NULL : syms->strtab + syms->symtab[sym].st_name;
 }
 #else /* !CONFIG_MODULES */
-static void names_index_module(struct ftrace_names *names)
-{
-}
-
 static const char *names_of_module(struct ftrace_names *names, unsigned int index)
 {
 	return NULL;
@@ -405,6 +407,7 @@ static const char *names_of_module(struct ftrace_names *names, unsigned int inde
 int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table)
 {
 	names->table = table;
+	names->syms = NULL;
 	names->sym = NULL;
 	if (!table->mod) {
 		if (table->nr)
@@ -413,12 +416,9 @@ int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table)
 		return 0;
 	}
 
+	/* Filled when the first name is asked for. */
 	names->sym = kvmalloc_array(table->nr, sizeof(*names->sym), GFP_KERNEL);
-	if (!names->sym)
-		return -ENOMEM;
-	guard(preempt)();
-	names_index_module(names);
-	return 0;
+	return names->sym ? 0 : -ENOMEM;
 }
 
 /**

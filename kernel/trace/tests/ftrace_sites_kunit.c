@@ -412,6 +412,76 @@ static void sites_module_tables(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, &(struct module_sites) { }, MOD_TEXT), NULL);
 }
 
+/* Symbols of a module: the names in the order in which the table has them. */
+static void sites_kunit_symbols(struct mod_kallsyms *syms, Elf_Sym *sym, char *strings,
+				const char * const *name, const unsigned long *value)
+{
+	unsigned int at = 1;
+
+	syms->symtab = sym;
+	syms->strtab = strings;
+	syms->num_symtab = 1;
+	for (; *name; name++, value++) {
+		sym[syms->num_symtab++] = (Elf_Sym) {
+			.st_name	= at,
+			.st_shndx	= 1,
+			.st_value	= *value,
+		};
+		strcpy(strings + at, *name);
+		at += strlen(*name) + 1;
+	}
+}
+
+/*
+ * When a module's init function has returned, another table of symbols takes the
+ * place of the one that it was loaded with. Whoever is walking the names then
+ * goes on with the right ones.
+ */
+static void sites_names_while_loading(struct kunit *test)
+{
+	struct ftrace_names *names = kunit_kzalloc(test, sizeof(*names), GFP_KERNEL);
+	u8 *text = kunit_kzalloc(test, SITES_KUNIT_SIZE, GFP_KERNEL);
+	struct module *mod = sites_kunit_module(test);
+	unsigned long base = (unsigned long)text;
+	const char * const all[] = { "an_object", "first", "another", "second", NULL };
+	const char * const core[] = { "second", "first", NULL };
+	const unsigned long all_at[] = { 0, base, 0, base + 0x40 };
+	const unsigned long core_at[] = { base + 0x40, base };
+	struct dyn_ftrace recs[] = { { .offset = 0 }, { .offset = 0x40 }, { .offset = 0x80 } };
+	struct ftrace_table table = {
+		.base = base, .start = base, .end = base + SITES_KUNIT_SIZE,
+		.recs = recs, .nr = ARRAY_SIZE(recs), .mod = mod,
+	};
+	struct mod_kallsyms full = { };
+	char strings[2][64] = { };
+	Elf_Sym syms[2][8] = { };
+
+	KUNIT_ASSERT_NOT_NULL(test, names);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	sites_kunit_symbols(&full, syms[0], strings[0], all, all_at);
+	sites_kunit_symbols(&mod->core_kallsyms, syms[1], strings[1], core, core_at);
+	RCU_INIT_POINTER(mod->kallsyms, &full);
+
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int when = 0; when < 4; when++) {
+		static const char * const expected[] = { "first", "second", NULL };
+
+		RCU_INIT_POINTER(mod->kallsyms, &full);
+		KUNIT_EXPECT_EQ(test, ftrace_names_start(names, &table), 0);
+		for (unsigned int i = 0; names->sym && i < table.nr; i++) {
+			if (i == when) {
+				rcu_assign_pointer(mod->kallsyms, &mod->core_kallsyms);
+				/* As if the memory were freed, and in use again. */
+				strcpy(strings[0] + 1, "not_an_object_at_all");
+			}
+			KUNIT_EXPECT_STREQ(test, ftrace_names_get(names, i), expected[i]);
+		}
+		ftrace_names_end(names);
+		sites_kunit_symbols(&full, syms[0], strings[0], all, all_at);
+	}
+}
+
 #endif /* CONFIG_MODULES && CONFIG_64BIT */
 
 static struct kunit_case sites_kunit_cases[] = {
@@ -424,6 +494,7 @@ static struct kunit_case sites_kunit_cases[] = {
 	KUNIT_CASE_PARAM(sites_module_form, sites_kunit_forms_gen_params),
 	KUNIT_CASE(sites_module_forms_differ),
 	KUNIT_CASE(sites_module_tables),
+	KUNIT_CASE(sites_names_while_loading),
 #endif
 	{ }
 };
