@@ -356,20 +356,38 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 	return 0;
 }
 
+/* The record on a line of available_filter_functions, which has none in quarantine. */
+static struct dyn_ftrace *match_line(struct ftrace_table *table, unsigned long *number)
+{
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine) {
+		if (*number <= table->nr)
+			return &table->recs[*number - 1];
+		*number -= table->nr;
+		return NULL;
+	}
+	for_each_ftrace_rec(table, rec) {
+		if (!ftrace_rec_quarantined(rec) && !--*number)
+			return rec;
+	}
+	return NULL;
+}
+
 static int match_number(struct ftrace_site_set *set, const struct site_pattern *pattern)
 {
 	struct ftrace_table *table;
+	struct dyn_ftrace *rec;
 	unsigned long number;
 
 	if (kstrtoul(pattern->text, 0, &number) || !number)
 		return -EINVAL;
-	number--;
 	for_each_ftrace_table(table) {
-		if (number < table->nr) {
-			set->ip[set->nr++] = ftrace_rec_ip(table, &table->recs[number]);
-			return 0;
-		}
-		number -= table->nr;
+		rec = match_line(table, &number);
+		if (!rec)
+			continue;
+		set->ip[set->nr++] = ftrace_rec_ip(table, rec);
+		break;
 	}
 	return 0;
 }

@@ -323,6 +323,36 @@ static void filter_match_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, number->ip[0], ftrace_rec_ip(table, &table->recs[0]));
 }
 
+/* A number counts the lines of available_filter_functions, which have no quarantine. */
+static void filter_match_number(struct kunit *test)
+{
+	struct ftrace_table *table;
+
+	guard(mutex)(&ftrace_lock);
+	table = ftrace_table_next(NULL);
+
+	for (unsigned int lost = 0; lost < 3; lost++) {
+		bool has_quarantine = ftrace_has_quarantine;
+		struct ftrace_site_set *second;
+
+		if (ftrace_rec_quarantined(&table->recs[lost]))
+			continue;
+		ftrace_rec_quarantine(&table->recs[lost]);
+		ftrace_has_quarantine = true;
+		second = ftrace_match_sites("2", NULL);
+		ftrace_rec_release(&table->recs[lost]);
+		ftrace_has_quarantine = has_quarantine;
+
+		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, second);
+		if (IS_ERR_OR_NULL(second))
+			continue;
+		KUNIT_EXPECT_EQ(test, second->nr, 1);
+		KUNIT_EXPECT_EQ(test, second->ip[0],
+				ftrace_rec_ip(table, &table->recs[lost < 2 ? 2 : 1]));
+		ftrace_site_set_free(second);
+	}
+}
+
 /* Edits. A filter without a set is FILTER_KUNIT_NONE. */
 #define FILTER_KUNIT_NONE	-1
 
@@ -673,6 +703,7 @@ static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE_PARAM(filter_module_patterns, filter_kunit_modules_gen_params),
 	KUNIT_CASE_PARAM(filter_match_sites, filter_kunit_matches_gen_params),
 	KUNIT_CASE(filter_match_known),
+	KUNIT_CASE(filter_match_number),
 	KUNIT_CASE_PARAM(filter_edits, filter_kunit_edits_gen_params),
 	KUNIT_CASE_PARAM(filter_bad_words, filter_kunit_bads_gen_params),
 	KUNIT_CASE(filter_waits_for_module),
