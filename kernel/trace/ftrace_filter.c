@@ -555,8 +555,8 @@ enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module)
 struct filter_later {
 	struct list_head	node;
 	bool			remove;
-	char			*func;
-	char			*module;
+	const char		*func;
+	const char		*module;
 };
 
 static void later_free(struct filter_later *later)
@@ -575,15 +575,15 @@ static void later_free_list(struct list_head *list)
 		later_free(later);
 }
 
-static int later_add(struct list_head *list, const char *func, const char *module, bool remove)
+static int later_add(struct list_head *list, const struct filter_later *what)
 {
 	struct filter_later *later = kzalloc(sizeof(*later), GFP_KERNEL);
 
 	if (!later)
 		return -ENOMEM;
-	later->remove = remove;
-	later->func = kstrdup(*func ? func : "*", GFP_KERNEL);
-	later->module = kstrdup(module, GFP_KERNEL);
+	later->remove = what->remove;
+	later->func = kstrdup(what->func, GFP_KERNEL);
+	later->module = kstrdup(what->module, GFP_KERNEL);
 	list_add_tail(&later->node, list);
 	if (!later->func || !later->module) {
 		later_free(later);
@@ -592,12 +592,20 @@ static int later_add(struct list_head *list, const char *func, const char *modul
 	return 0;
 }
 
+/* Whether @what takes @later away: of the same name, or any of the same module. */
+static bool later_is_meant(const struct filter_later *later, const struct filter_later *what)
+{
+	if (strcmp(later->module, what->module))
+		return false;
+	return !strcmp(later->func, what->func) || (what->remove && !strcmp(what->func, "*"));
+}
+
 static void later_forget(struct list_head *list, const struct filter_later *what)
 {
 	struct filter_later *later, *next;
 
 	list_for_each_entry_safe(later, next, list, node) {
-		if (!strcmp(later->func, what->func) && !strcmp(later->module, what->module))
+		if (later_is_meant(later, what))
 			later_free(later);
 	}
 }
@@ -633,6 +641,11 @@ static void filter_update_list(struct ftrace_filter *filter)
 	if (site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
 	    !list_empty(&filter->later) || !list_empty(&filter->later_not))
 		list_add_tail(&filter->pending, &filters_in_use);
+}
+
+static struct list_head *filter_later_list(struct ftrace_filter *filter, bool exclude)
+{
+	return exclude ? &filter->later_not : &filter->later;
 }
 
 static void filter_free_content(struct ftrace_filter *filter)
@@ -850,10 +863,59 @@ static int edit_sites(struct filter_edit *edit, const struct ftrace_site_set *si
 	return ret ?: site_set_replace(to, ftrace_site_set_union(*to, sites));
 }
 
-/* A word without a command; -EINVAL if nothing matches. Changes @func. */
-static int edit_pattern(struct filter_edit *edit, char *func, const char *module)
+/* Whether a word of an edit, behind @word, takes @later away. */
+static bool edit_takes_later(const struct filter_edit *edit, const struct list_head *word,
+			     const struct filter_later *later)
 {
-	bool remove = func[0] == '!', wait;
+	const struct filter_later *what;
+
+	for (word = word->next; word != &edit->later; word = word->next) {
+		what = list_entry(word, struct filter_later, node);
+		if (what->remove && later_is_meant(later, what))
+			return true;
+	}
+	return false;
+}
+
+/* Whether there is something to take away in @list, as the edit so far leaves it. */
+static bool edit_finds_later(const struct filter_edit *edit, const struct list_head *list,
+			     const struct filter_later *what)
+{
+	const struct filter_later *later;
+
+	list_for_each_entry(later, &edit->later, node) {
+		if (!later->remove && later_is_meant(later, what) &&
+		    !edit_takes_later(edit, &later->node, later))
+			return true;
+	}
+	if (edit->clear)
+		return false;
+	list_for_each_entry(later, list, node) {
+		if (later_is_meant(later, what) && !edit_takes_later(edit, &edit->later, later))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a pattern is one to wait with, or to stop waiting with. */
+static bool edit_waits(const struct filter_edit *edit, const struct list_head *list,
+		       const struct filter_later *what, bool matches)
+{
+	/* A module that is named may still come, or come again. */
+	if (!what->module || !*what->module || !strcmp(what->module, "*"))
+		return false;
+	return what->remove ? edit_finds_later(edit, list, what) : !matches;
+}
+
+/*
+ * A word without a command; -EINVAL if nothing matches. @list is what waits in the
+ * filter that the edit is for. Changes @func.
+ */
+static int edit_pattern(struct filter_edit *edit, char *func, const char *module,
+			const struct list_head *list)
+{
+	bool remove = func[0] == '!';
+	struct filter_later what = { .remove = remove, .module = module };
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 
 	func += remove;
@@ -865,15 +927,14 @@ static int edit_pattern(struct filter_edit *edit, char *func, const char *module
 	if (!remove)
 		ftrace_site_set_drop_lost(sites);
 
-	/* A module that is named may still come, or come again. */
-	wait = module && *module && strcmp(module, "*");
-	if (!sites->nr && !wait)
-		return -EINVAL;
-	if (wait && (!sites->nr || remove)) {
-		int ret = later_add(&edit->later, func, module, remove);
+	what.func = *func ? func : "*";
+	if (edit_waits(edit, list, &what, sites->nr)) {
+		int ret = later_add(&edit->later, &what);
 
 		if (ret)
 			return ret;
+	} else if (!sites->nr) {
+		return -EINVAL;
 	}
 	return edit_sites(edit, sites, remove);
 }
@@ -905,7 +966,7 @@ static bool later_will_be_empty(const struct list_head *list, const struct filte
 /* Makes an edit one side of a filter. On failure the filter is as it was. */
 static int edit_commit(struct filter_edit *edit, struct ftrace_filter *filter, bool exclude)
 {
-	struct list_head *list = exclude ? &filter->later_not : &filter->later;
+	struct list_head *list = filter_later_list(filter, exclude);
 	struct ftrace_site_set *old = exclude ? filter->not : filter->only;
 	struct ftrace_site_set *other = exclude ? filter->only : filter->not;
 	struct ftrace_site_set *set __free(site_set) = NULL;
@@ -956,7 +1017,7 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
 	if (buf) {
 		char *word __free(kfree) = kstrndup((const char *)buf, len, GFP_KERNEL);
 
-		ret = word ? edit_pattern(&edit, strim(word), NULL) : -ENOMEM;
+		ret = word ? edit_pattern(&edit, strim(word), NULL, NULL) : -ENOMEM;
 	}
 	if (!ret)
 		ret = edit_commit(&edit, ops->filter, exclude);
@@ -1278,8 +1339,11 @@ static void filter_file_log_func(struct filter_file *f, const char *word, const 
 				 const char *module)
 {
 	bool remove = func[0] == '!';
+	enum ftrace_word_error why = FTRACE_WORD_NOT_LISTED;
 
-	filter_file_log(f, word, ftrace_why_no_site(func + remove, module), remove);
+	if (!remove || !module)
+		why = ftrace_why_no_site(func + remove, module);
+	filter_file_log(f, word, why, remove);
 }
 
 static bool filter_has_sites(const char *func)
@@ -1330,7 +1394,8 @@ static int filter_file_word(void *data, char *word, bool cut)
 	}
 
 	scoped_guard(mutex, &ftrace_lock)
-		ret = edit_pattern(&f->edit, func, rest ? rest + 4 : NULL);
+		ret = edit_pattern(&f->edit, func, rest ? rest + 4 : NULL,
+				   filter_later_list(f->ops->filter, f->exclude));
 	if (ret == -EINVAL)
 		filter_file_log_func(f, copy, func, rest);
 	return ret;
@@ -1496,10 +1561,9 @@ static void filter_seq_stop(struct seq_file *m, void *v)
 
 static void filter_show_later(struct seq_file *m, struct filter_file *f)
 {
-	struct ftrace_filter *filter = f->ops->filter;
 	struct filter_later *later;
 
-	list_for_each_entry(later, f->exclude ? &filter->later_not : &filter->later, node)
+	list_for_each_entry(later, filter_later_list(f->ops->filter, f->exclude), node)
 		seq_printf(m, "%s:mod:%s\n", later->func, later->module);
 }
 
@@ -1773,7 +1837,7 @@ static void __init set_early_filter_locked(struct ftrace_ops *ops, char *buf, bo
 			*module = '\0';
 			module += strlen(":mod:");
 		}
-		if (edit_pattern(&edit, word, module))
+		if (edit_pattern(&edit, word, module, filter_later_list(ops->filter, exclude)))
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, module)]);
 	}

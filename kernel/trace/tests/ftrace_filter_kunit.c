@@ -445,6 +445,7 @@ struct filter_kunit_bad {
 static const struct filter_kunit_bad filter_kunit_bads[] = {
 	{ "no_such_function" }, { "!no_such_function" }, { "no_such_*" }, { "" }, { "!" },
 	{ "0" }, { "1st" }, { "!0" }, { "int_sqrt", "" }, { "no_such_function", "*" },
+	{ "!int_sqrt", "kunit_none" }, { "!*", "kunit_none" }, { "!", "kunit_none" },
 };
 
 static void filter_kunit_bad_desc(const struct filter_kunit_bad *row, char *desc)
@@ -460,6 +461,7 @@ static void filter_bad_words(struct kunit *test)
 {
 	const struct filter_kunit_bad *row = test->param_value;
 	struct filter_edit edit;
+	LIST_HEAD(none);
 	char word[32];
 
 	guard(mutex)(&ftrace_lock);
@@ -468,7 +470,7 @@ static void filter_bad_words(struct kunit *test)
 	edit.add = filter_kunit_set(5);
 	edit.del = filter_kunit_set(2);
 	strscpy(word, row->word);
-	KUNIT_EXPECT_EQ(test, edit_pattern(&edit, word, row->module), -EINVAL);
+	KUNIT_EXPECT_EQ(test, edit_pattern(&edit, word, row->module, &none), -EINVAL);
 	KUNIT_EXPECT_EQ(test, filter_kunit_bits(edit.add), 5);
 	KUNIT_EXPECT_EQ(test, filter_kunit_bits(edit.del), 2);
 	KUNIT_EXPECT_TRUE(test, list_empty(&edit.later));
@@ -484,7 +486,8 @@ static int filter_kunit_edit(struct ftrace_filter *filter, const char *func, con
 
 	strscpy(word, func);
 	edit_init(&edit, clear);
-	ret = edit_pattern(&edit, word, module) ?: edit_commit(&edit, filter, false);
+	ret = edit_pattern(&edit, word, module, &filter->later) ?:
+	      edit_commit(&edit, filter, false);
 	edit_destroy(&edit);
 	return ret;
 }
@@ -531,6 +534,42 @@ static void filter_waits_for_module(struct kunit *test)
 	later_free_list(&filter.later);
 	filter_update_list(&filter);
 	ftrace_site_set_free(filter.only);
+}
+
+/* A pattern of all functions takes away all that waits for this module. */
+static void filter_waits_no_more(struct kunit *test)
+{
+	static const char * const all[] = { "!*", "!" };
+
+	guard(mutex)(&ftrace_lock);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(all); i++) {
+		struct ftrace_filter filter = { };
+
+		ftrace_filter_init(&filter);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_none", false), 0);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "two*", "kunit_none", false), 0);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_other", false), 0);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 3);
+
+		/* Of another name, or of another module, nothing waits. */
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!t*", "kunit_none", false),
+				-EINVAL);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_*", false),
+				-EINVAL);
+		/* What is about to be cleared is not there to be taken away. */
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", true),
+				-EINVAL);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 3);
+
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", false), 0);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", false),
+				-EINVAL);
+		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_other", false), 0);
+		KUNIT_EXPECT_TRUE(test, list_empty(&filter.later));
+		filter_free_content(&filter);
+	}
 }
 
 /* What other kernel code calls, on an ops that is not registered. */
@@ -707,6 +746,7 @@ static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE_PARAM(filter_edits, filter_kunit_edits_gen_params),
 	KUNIT_CASE_PARAM(filter_bad_words, filter_kunit_bads_gen_params),
 	KUNIT_CASE(filter_waits_for_module),
+	KUNIT_CASE(filter_waits_no_more),
 	KUNIT_CASE(filter_of_ops),
 	KUNIT_CASE(filter_look_up_all),
 	KUNIT_CASE(filter_look_up_missing),
