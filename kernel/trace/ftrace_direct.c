@@ -44,13 +44,36 @@ static struct ftrace_ops *direct_peer_in(const struct ftrace_callset *cs)
 	return NULL;
 }
 
-/*
- * Asks a direct ops whether it can be where others have FTRACE_OPS_FL_IPMODIFY.
- * One that cannot be asked is refused where it comes to share a callset.
+/**
+ * ftrace_direct_lock - keep direct ops, and those with FTRACE_OPS_FL_IPMODIFY,
+ * registered or not
+ *
+ * Context: process context, sleeps; ftrace_lock is not held.
  */
-static int direct_ask_self(struct ftrace_ops *ops)
+void ftrace_direct_lock(void)
 {
-	const struct ftrace_site_set *set = ops->filter->only;
+	mutex_lock(&direct_mutex);
+}
+
+/**
+ * ftrace_direct_unlock - undo ftrace_direct_lock()
+ */
+void ftrace_direct_unlock(void)
+{
+	mutex_unlock(&direct_mutex);
+}
+
+/**
+ * ftrace_direct_ask_self - ask a direct ops whether it can be where others have
+ * FTRACE_OPS_FL_IPMODIFY
+ * @ops: the ops; one that cannot be asked is refused where it comes to share a callset
+ * @set: the sites
+ *
+ * Context: ftrace_lock and direct_mutex are held.
+ * Return: 0 if nobody is there, or if it can; else its answer.
+ */
+int ftrace_direct_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set)
+{
 	struct ftrace_ops *peer = NULL;
 	unsigned int i;
 	int ret;
@@ -79,20 +102,24 @@ static struct ftrace_ops *direct_ops_at(unsigned long ip)
 	return cs ? cs->direct : NULL;
 }
 
-/* Tells the direct ops on the sites of @ops, which has FTRACE_OPS_FL_IPMODIFY. */
-static int direct_tell_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+/**
+ * ftrace_direct_tell_peers - tell direct ops that one with FTRACE_OPS_FL_IPMODIFY
+ * comes to their sites, or has left them
+ * @ops: the one that does
+ * @set: the sites; NULL for none
+ * @cmd: FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, which they may refuse, or
+ *	 FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER
+ *
+ * Context: process context, sleeps; direct_mutex is held, takes ftrace_lock.
+ * Return: 0, or what one of them answered.
+ */
+int ftrace_direct_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set *set,
+			     enum ftrace_ops_cmd cmd)
 {
 	bool enable = cmd == FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER;
-	struct ftrace_site_set *set = NULL;
 	int ret = 0;
 
-	scoped_guard(mutex, &ftrace_lock) {
-		ftrace_ops_init(ops);
-		if (ops->filter->only)
-			set = ftrace_site_set_dup(ops->filter->only);
-		if (ops->filter->only && !set)
-			return -ENOMEM;
-	}
+	lockdep_assert_held(&direct_mutex);
 
 	for (unsigned int i = 0; set && !ret && i < set->nr; i++) {
 		struct ftrace_ops *direct = direct_ops_at(set->ip[i]);
@@ -106,6 +133,23 @@ static int direct_tell_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 		if (ret == -EBUSY)
 			ftrace_report_refusal(FTRACE_REFUSED_SHARE, set->ip[i], ops, direct);
 	}
+	return ret;
+}
+
+/* Tells the direct ops on all sites of @ops. */
+static int direct_tell_all_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+{
+	struct ftrace_site_set *set = NULL;
+	int ret;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_ops_init(ops);
+		if (ops->filter->only)
+			set = ftrace_site_set_dup(ops->filter->only);
+		if (ops->filter->only && !set)
+			return -ENOMEM;
+	}
+	ret = ftrace_direct_tell_peers(ops, set, cmd);
 	ftrace_site_set_free(set);
 	return ret;
 }
@@ -124,7 +168,7 @@ int ftrace_direct_register_peer(struct ftrace_ops *ops)
 
 	guard(mutex)(&direct_mutex);
 
-	ret = direct_tell_peers(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+	ret = direct_tell_all_peers(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
 	return ret ?: ftrace_ops_register(ops);
 }
 
@@ -139,7 +183,7 @@ void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
 	guard(mutex)(&direct_mutex);
 
 	/* Without memory to tell them they stay prepared for one. */
-	direct_tell_peers(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
+	direct_tell_all_peers(ops, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
 }
 
 static bool direct_is_registered(const struct ftrace_ops *ops)
@@ -158,7 +202,7 @@ static int direct_prepare(struct ftrace_ops *ops, unsigned long addr)
 
 	if (!ops->filter->only || !ops->filter->only->nr)
 		return -EINVAL;
-	ret = direct_ask_self(ops);
+	ret = ftrace_direct_ask_self(ops, ops->filter->only);
 	if (ret)
 		return ret;
 	ops->func = ftrace_stub;
@@ -269,7 +313,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 
 	if (ftrace_disabled)
 		return -ENODEV;
-	ret = direct_ask_self(ops);
+	ret = ftrace_direct_ask_self(ops, ops->filter->only);
 	if (!ret)
 		ftrace_update_direct(ops, addr);
 	return ret;

@@ -963,35 +963,62 @@ static bool later_will_be_empty(const struct list_head *list, const struct filte
 	return edit->clear || list_empty(list);
 }
 
+/**
+ * struct filter_sides - what an edit makes of a filter
+ * @only: its new @only, or NULL
+ * @not: its new @not, or NULL
+ */
+struct filter_sides {
+	struct ftrace_site_set	*only;
+	struct ftrace_site_set	*not;
+};
+
+static void filter_sides_free(struct filter_sides *to)
+{
+	ftrace_site_set_free(to->only);
+	ftrace_site_set_free(to->not);
+}
+
+/* What an edit makes of a filter. Even on failure, @to is to be freed. */
+static int edit_plan(const struct filter_edit *edit, struct ftrace_filter *filter, bool exclude,
+		     struct filter_sides *to)
+{
+	struct ftrace_site_set *old = exclude ? filter->not : filter->only;
+	struct ftrace_site_set *other = exclude ? filter->only : filter->not;
+	struct ftrace_site_set **set = exclude ? &to->not : &to->only;
+	struct ftrace_site_set **keep = exclude ? &to->only : &to->not;
+	int ret;
+
+	*keep = ftrace_site_set_dup(other);
+	if (other && !*keep)
+		return -ENOMEM;
+	ret = edit_result(edit, old, set);
+	if (ret)
+		return ret;
+	/* An empty side is none, but for text that went away and may be back. */
+	if (!(*set)->nr && later_will_be_empty(filter_later_list(filter, exclude), edit) &&
+	    (edit->clear || site_set_nr(old) || !old)) {
+		ftrace_site_set_free(*set);
+		*set = NULL;
+	}
+	return 0;
+}
+
 /* Makes an edit one side of a filter. On failure the filter is as it was. */
 static int edit_commit(struct filter_edit *edit, struct ftrace_filter *filter, bool exclude)
 {
 	struct list_head *list = filter_later_list(filter, exclude);
-	struct ftrace_site_set *old = exclude ? filter->not : filter->only;
-	struct ftrace_site_set *other = exclude ? filter->only : filter->not;
-	struct ftrace_site_set *set __free(site_set) = NULL;
-	struct ftrace_site_set *keep __free(site_set) = ftrace_site_set_dup(other);
+	struct filter_sides to = { };
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (other && !keep)
-		return -ENOMEM;
-	ret = edit_result(edit, old, &set);
-	if (ret)
+	ret = edit_plan(edit, filter, exclude, &to) ?:
+	      ftrace_refilter(filter, to.only, to.not);
+	if (ret) {
+		filter_sides_free(&to);
 		return ret;
-	/* An empty side is none, but for text that went away and may be back. */
-	if (!set->nr && later_will_be_empty(list, edit) &&
-	    (edit->clear || site_set_nr(old) || !old)) {
-		ftrace_site_set_free(set);
-		set = NULL;
 	}
-
-	ret = exclude ? ftrace_refilter(filter, keep, set) : ftrace_refilter(filter, set, keep);
-	if (ret)
-		return ret;
-	retain_and_null_ptr(set);
-	retain_and_null_ptr(keep);
 
 	if (edit->clear)
 		later_free_list(list);
@@ -1002,27 +1029,166 @@ static int edit_commit(struct filter_edit *edit, struct ftrace_filter *filter, b
 
 /* Filters set by other kernel code */
 
-static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,
-			      int reset, bool exclude)
+/**
+ * struct owner_edit - what the owner of an ops wants its filter to be
+ * @ops: the ops, registered or not
+ * @buf: a pattern of functions to add, or NULL
+ * @len: its length
+ * @ips: addresses of sites or functions, or NULL
+ * @cnt: how many
+ * @remove: take @ips away instead of adding them
+ * @reset: begin with an empty filter
+ * @exclude: it is the sites to leave out that are edited
+ */
+struct owner_edit {
+	struct ftrace_ops	*ops;
+	const unsigned char	*buf;
+	int			len;
+	const unsigned long	*ips;
+	unsigned int		cnt;
+	bool			remove;
+	bool			reset;
+	bool			exclude;
+};
+
+static int owner_edit_pattern(const struct owner_edit *e, struct filter_edit *edit)
+{
+	char *word __free(kfree) = kstrndup((const char *)e->buf, e->len, GFP_KERNEL);
+
+	return word ? edit_pattern(edit, strim(word), NULL, NULL) : -ENOMEM;
+}
+
+static int owner_edit_ips(const struct owner_edit *e, struct filter_edit *edit)
+{
+	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(e->cnt);
+	unsigned int nr;
+
+	if (!sites)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < e->cnt; i++) {
+		sites->ip[i] = ftrace_location_any(e->ips[i]);
+		if (!sites->ip[i])
+			return -EINVAL;
+		if (e->remove && !ftrace_site_set_has(e->ops->filter->only, sites->ip[i]))
+			return -ENOENT;
+	}
+	site_set_sort(sites);
+	nr = sites->nr;
+	if (!e->remove)
+		ftrace_site_set_drop_lost(sites);
+	return sites->nr == nr ? edit_sites(edit, sites, e->remove) : -EINVAL;
+}
+
+/* Even on failure, @edit is to be destroyed. */
+static int owner_edit_start(const struct owner_edit *e, struct filter_edit *edit)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	edit_init(edit, e->reset);
+	if (ftrace_disabled)
+		return -ENODEV;
+	ftrace_ops_init(e->ops);
+	if (e->ips)
+		return owner_edit_ips(e, edit);
+	return e->buf ? owner_edit_pattern(e, edit) : 0;
+}
+
+static int owner_edit_commit(const struct owner_edit *e)
 {
 	struct filter_edit edit;
-	int ret = 0;
+	int ret;
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return -ENODEV;
-	ftrace_ops_init(ops);
-	edit_init(&edit, reset);
-	if (buf) {
-		char *word __free(kfree) = kstrndup((const char *)buf, len, GFP_KERNEL);
-
-		ret = word ? edit_pattern(&edit, strim(word), NULL, NULL) : -ENOMEM;
-	}
-	if (!ret)
-		ret = edit_commit(&edit, ops->filter, exclude);
+	ret = owner_edit_start(e, &edit) ?: edit_commit(&edit, e->ops->filter, e->exclude);
 	edit_destroy(&edit);
 	return ret;
+}
+
+/* The sites that an ops comes to and leaves when its filter becomes @to. */
+static int filter_difference(const struct ftrace_filter *filter, const struct filter_sides *to,
+			     struct ftrace_site_set **added, struct ftrace_site_set **removed)
+{
+	struct ftrace_site_set *old __free(site_set) =
+		ftrace_site_set_minus(filter->only, filter->not);
+	struct ftrace_site_set *new __free(site_set) = ftrace_site_set_minus(to->only, to->not);
+
+	if (!old || !new)
+		return -ENOMEM;
+	*added = ftrace_site_set_minus(new, old);
+	*removed = ftrace_site_set_minus(old, new);
+	return *added && *removed ? 0 : -ENOMEM;
+}
+
+/* As registering it does, has a registered ops agree to what it comes to share. */
+static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set **added,
+			    struct ftrace_site_set **removed)
+{
+	struct filter_sides to = { };
+	struct filter_edit edit;
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+
+	ret = owner_edit_start(e, &edit) ?:
+	      edit_plan(&edit, e->ops->filter, e->exclude, &to);
+	/* Nobody can claim where all functions go on. */
+	if (!ret && !to.only)
+		ret = -EINVAL;
+	if (!ret)
+		ret = filter_difference(e->ops->filter, &to, added, removed);
+	if (!ret && (e->ops->flags & FTRACE_OPS_FL_DIRECT))
+		ret = ftrace_direct_ask_self(e->ops, *added);
+	filter_sides_free(&to);
+	edit_destroy(&edit);
+	return ret;
+}
+
+/*
+ * For a registered ops that may go around its functions. ftrace_lock is not held
+ * while others are told, so the edit is made twice: it holds no site that has gone
+ * meanwhile.
+ */
+static int owner_edit_around(const struct owner_edit *e)
+{
+	struct ftrace_site_set *removed __free(site_set) = NULL;
+	struct ftrace_site_set *added __free(site_set) = NULL;
+	bool peers = e->ops->flags & FTRACE_OPS_FL_IPMODIFY;
+	int ret = owner_edit_check(e, &added, &removed);
+
+	if (!ret && peers)
+		ret = ftrace_direct_tell_peers(e->ops, added,
+					       FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+	if (!ret)
+		ret = owner_edit_commit(e);
+	if (!ret && peers)
+		ftrace_direct_tell_peers(e->ops, removed,
+					 FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
+	return ret;
+}
+
+static int owner_edit(const struct owner_edit *e)
+{
+	int ret;
+
+	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
+		return owner_edit_commit(e);
+
+	ftrace_direct_lock();
+	if (e->ops->flags & FTRACE_OPS_FL_ENABLED)
+		ret = owner_edit_around(e);
+	else
+		ret = owner_edit_commit(e);
+	ftrace_direct_unlock();
+	return ret;
+}
+
+static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,
+			      int reset, bool exclude)
+{
+	return owner_edit(&(struct owner_edit) {
+		.ops = ops, .buf = buf, .len = len, .reset = reset, .exclude = exclude,
+	});
 }
 
 /**
@@ -1032,9 +1198,12 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
  * @len: its length
  * @reset: forget what the ops wanted before
  *
- * Context: process context, sleeps; takes ftrace_lock.
- * Return: 0; -EINVAL if nothing matches; -ENOMEM, -ENODEV, -EBUSY as from
- * register_ftrace_function(). On failure the filter is as it was.
+ * Context: process context, sleeps; takes ftrace_lock. For an ops that is direct, or
+ * has FTRACE_OPS_FL_IPMODIFY, it takes direct_mutex, too.
+ * Return: 0; -EINVAL if nothing matches, or if @ops is registered, is one of these two
+ * kinds, and would want every function; -ENOMEM, -ENODEV, -EBUSY as from
+ * register_ftrace_function(); for these two kinds, what a function that they come to
+ * share with each other answers. On failure the filter is as it was.
  */
 int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
@@ -1089,7 +1258,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
  * @remove: nonzero to take them away
  * @reset: nonzero to forget what the ops wanted before
  *
- * Context: process context, sleeps; takes ftrace_lock.
+ * Context: as for ftrace_set_filter().
  * Return: 0; -EINVAL if an address is no site, or one in quarantine that is to
  * be added; -ENOENT if one that is to be taken away was not wanted; -EFAULT if
  * they turn out to belong in quarantine; otherwise as for ftrace_set_filter(). On failure
@@ -1098,39 +1267,9 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
 			  int remove, int reset)
 {
-	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(cnt);
-	struct filter_edit edit;
-	unsigned int nr;
-	int ret;
-
-	if (!sites)
-		return -ENOMEM;
-
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return -ENODEV;
-	ftrace_ops_init(ops);
-	for (unsigned int i = 0; i < cnt; i++) {
-		sites->ip[i] = ftrace_location_any(ips[i]);
-		if (!sites->ip[i])
-			return -EINVAL;
-		if (remove && !ftrace_site_set_has(ops->filter->only, sites->ip[i]))
-			return -ENOENT;
-	}
-	site_set_sort(sites);
-	nr = sites->nr;
-	if (!remove)
-		ftrace_site_set_drop_lost(sites);
-	if (sites->nr != nr)
-		return -EINVAL;
-
-	edit_init(&edit, reset);
-	ret = edit_sites(&edit, sites, remove);
-	if (!ret)
-		ret = edit_commit(&edit, ops->filter, false);
-	edit_destroy(&edit);
-	return ret;
+	return owner_edit(&(struct owner_edit) {
+		.ops = ops, .ips = ips, .cnt = cnt, .remove = remove, .reset = reset,
+	});
 }
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
 

@@ -441,9 +441,34 @@ static inline void fgraph_update_pid_func(void)
 /* ftrace_direct.c */
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+void ftrace_direct_lock(void);
+void ftrace_direct_unlock(void);
+int ftrace_direct_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set);
+int ftrace_direct_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set *set,
+			     enum ftrace_ops_cmd cmd);
 int ftrace_direct_register_peer(struct ftrace_ops *ops);
 void ftrace_direct_unregister_peer(struct ftrace_ops *ops);
 #else
+static inline void ftrace_direct_lock(void)
+{
+}
+
+static inline void ftrace_direct_unlock(void)
+{
+}
+
+static inline int ftrace_direct_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set)
+{
+	return 0;
+}
+
+static inline int ftrace_direct_tell_peers(struct ftrace_ops *ops,
+					   const struct ftrace_site_set *set,
+					   enum ftrace_ops_cmd cmd)
+{
+	return 0;
+}
+
 static inline int ftrace_direct_register_peer(struct ftrace_ops *ops)
 {
 	return ftrace_ops_register(ops);

@@ -287,6 +287,112 @@ static void direct_altered_site(struct kunit *test)
 }
 #endif
 
+static int direct_kunit_set_site(struct ftrace_ops *ops, unsigned int site, bool remove)
+{
+	return ftrace_set_filter_ip(ops, kunit_site(site), remove, 0);
+}
+
+/* What registering refuses, changing the filter does, too, and changes nothing. */
+static void direct_kunit_stays(struct kunit *test, struct ftrace_ops *ops)
+{
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(ops, NULL, 0, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(ops, NULL, 0, 1), 0);
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_NOT_NULL(test, ops->filter->only);
+	if (ops->filter->only)
+		KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 1);
+	KUNIT_EXPECT_NULL(test, direct_callset_at(kunit_site(1)));
+}
+
+static void direct_refilter_to_all(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	direct_kunit_stays(test, &direct_kunit_ops);
+	KUNIT_ASSERT_NOT_NULL(test, direct_kunit_ops.filter->only);
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_B), 0);
+	/* Not registered, it may want whatever it likes. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&direct_kunit_ops, NULL, 0, 1), 0);
+
+	direct_kunit_other.flags |= FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	direct_kunit_stays(test, &direct_kunit_other);
+}
+
+/* Who shares a site that is added later is asked as if it had been there from the start. */
+static void direct_refilter_asks(struct kunit *test)
+{
+	struct ftrace_ops *ops = &direct_kunit_ops, *other = &direct_kunit_other;
+
+	ops->ops_func = direct_kunit_ops_func;
+	other->flags |= FTRACE_OPS_FL_IPMODIFY;
+
+	/* The one that modifies comes to the direct one's site. */
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, DIRECT_KUNIT_A), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(other, kunit_site(1), 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(other), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 2, false), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 0);
+	direct_kunit_answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 0, false), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 1);
+	KUNIT_EXPECT_EQ(test, direct_kunit_cmd, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+	KUNIT_EXPECT_EQ(test, other->filter->only->nr, 2);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_A);
+	direct_kunit_answer = 0;
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 2);
+	direct_kunit_works(test);
+	/* It is there already. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 2);
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 0, true), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 3);
+	KUNIT_EXPECT_EQ(test, direct_kunit_cmd, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
+
+	/* A site that it left out, and does no more, is added as well. */
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(other, "gcd", 3, 0), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(other, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 3);
+	direct_kunit_answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(other, NULL, 0, 1), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 4);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_A);
+	direct_kunit_answer = 0;
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(other), 0);
+}
+
+static void direct_refilter_asks_self(struct kunit *test)
+{
+	struct ftrace_ops *ops = &direct_kunit_ops, *other = &direct_kunit_other;
+
+	ops->ops_func = direct_kunit_ops_func;
+	other->flags |= FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(other), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(ops, kunit_site(1), 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(ops, DIRECT_KUNIT_A), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 2, false), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 0);
+
+	direct_kunit_answer = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, false), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 1);
+	KUNIT_EXPECT_EQ(test, direct_kunit_cmd, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+	KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 2);
+	direct_kunit_answer = 0;
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 3);
+	direct_kunit_works(test);
+
+	/* One that cannot be asked is refused, as ever. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, true), 0);
+	ops->ops_func = NULL;
+	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 2);
+}
+
 static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_alone),
 	KUNIT_CASE(direct_with_function),
@@ -297,6 +403,9 @@ static struct kunit_case direct_kunit_cases[] = {
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(direct_altered_site),
 #endif
+	KUNIT_CASE(direct_refilter_to_all),
+	KUNIT_CASE(direct_refilter_asks),
+	KUNIT_CASE(direct_refilter_asks_self),
 	{ }
 };
 
