@@ -49,11 +49,13 @@ struct site_reader {
 
 /**
  * struct site_list - one kind of file
+ * @choice: it is for choosing functions: not there if there is nothing to choose
  * @shows: whether a record is listed
  * @before: prints what stands before the name; may be NULL
  * @after: prints what stands behind it; may be NULL
  */
 struct site_list {
+	bool	choice;
 	bool	(*shows)(const struct dyn_ftrace *rec);
 	void	(*before)(struct seq_file *m, unsigned long ip);
 	void	(*after)(struct seq_file *m, const struct dyn_ftrace *rec);
@@ -166,14 +168,18 @@ static const struct seq_operations site_seq_ops = {
 	.show	= site_seq_show,
 };
 
+/*
+ * What is attached can be seen at any time: it is what one looks for on a kernel
+ * that is locked down, or whose tracing has been killed.
+ */
 static int site_list_open(struct file *file, const struct site_list *list)
 {
 	struct site_reader *r;
-	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+	int ret = list->choice ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
 
 	if (ret)
 		return ret;
-	if (ftrace_disabled)
+	if (list->choice && ftrace_disabled)
 		return -ENODEV;
 	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
 	if (!r)
@@ -255,12 +261,14 @@ static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
 }
 
 static const struct site_list available_list = {
+	.choice	= true,
 	.shows	= shows_available,
 };
 
 DEFINE_SITE_LIST_FOPS(available);
 
 static const struct site_list available_addrs_list = {
+	.choice	= true,
 	.shows	= shows_available,
 	.before	= print_address,
 };
@@ -376,9 +384,7 @@ static const struct seq_operations callsets_sops = {
 
 static int callsets_open(struct inode *inode, struct file *file)
 {
-	int ret = security_locked_down(LOCKDOWN_TRACEFS);
-
-	return ret ?: seq_open(file, &callsets_sops);
+	return seq_open(file, &callsets_sops);
 }
 
 static const struct file_operations callsets_fops = {
@@ -411,3 +417,7 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_files_kunit.c"
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the read-only files: when they can be read, and what stands in
+ * their lines.
+ */
+#include "ftrace_kunit.h"
+
+/* Enough for a line */
+#define FILES_KUNIT_BUF		512
+
+struct files_kunit {
+	struct file	file;
+	struct seq_file	seq;
+	char		buf[FILES_KUNIT_BUF];
+};
+
+static struct files_kunit *files_kunit_new(struct kunit *test)
+{
+	struct files_kunit *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->seq.buf = f->buf;
+	f->seq.size = sizeof(f->buf) - 1;
+	return f;
+}
+
+struct files_kunit_dead {
+	const char			*name;
+	const struct file_operations	*fops;
+	int				error;
+};
+
+/* After ftrace_kill() one wants to see what is attached, and can choose no more. */
+static const struct files_kunit_dead files_kunit_dead[] = {
+	{ "available_filter_functions",		&available_fops,	-ENODEV },
+	{ "available_filter_functions_addrs",	&available_addrs_fops,	-ENODEV },
+	{ "enabled_functions",			&enabled_fops,		0 },
+	{ "touched_functions",			&touched_fops,		0 },
+	{ "callsets",				&callsets_fops,		0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(files_kunit_dead, files_kunit_dead, name);
+
+static void files_kunit_read(struct kunit *test, struct files_kunit *f)
+{
+	struct seq_file *m = f->file.private_data;
+	loff_t pos = 0;
+	void *v;
+
+	f->seq.private = m->private;
+	v = m->op->start(&f->seq, &pos);
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, v);
+	if (!IS_ERR_OR_NULL(v))
+		KUNIT_EXPECT_EQ(test, m->op->show(&f->seq, v), 0);
+	m->op->stop(&f->seq, v);
+	KUNIT_EXPECT_GT(test, f->seq.count, 0);
+}
+
+static void files_after_kill(struct kunit *test)
+{
+	static struct ftrace_ops ops = { .func = ftrace_stub };
+	const struct files_kunit_dead *row = test->param_value;
+	struct files_kunit *f = files_kunit_new(test);
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	/* No more than this of ftrace_kill(), for it is to be undone. */
+	ftrace_disabled = 1;
+	ret = row->fops->open(NULL, &f->file);
+	KUNIT_EXPECT_EQ(test, ret, row->error);
+	if (!ret && !row->error)
+		files_kunit_read(test, f);
+	ftrace_disabled = 0;
+	if (!ret)
+		row->fops->release(NULL, &f->file);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+}
+
+static struct kunit_case files_kunit_cases[] = {
+	KUNIT_CASE_PARAM(files_after_kill, files_kunit_dead_gen_params),
+	{ }
+};
+
+static struct kunit_suite files_kunit_suite = {
+	.name		= "ftrace_files",
+	.test_cases	= files_kunit_cases,
+};
+
+kunit_test_suite(files_kunit_suite);
