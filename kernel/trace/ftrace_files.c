@@ -25,6 +25,9 @@
 #include "ftrace_internal.h"
 #include "trace.h"
 
+/* With the distance to the symbol before it, the name of a site that has none. */
+#define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
+
 /**
  * struct site_reader - an open file that lists sites
  * @list: what kind of file it is
@@ -141,6 +144,15 @@ static void site_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+/* In a module; that of an overridden weak function, for instance. */
+static void site_show_nameless(struct seq_file *m, struct site_reader *r, unsigned long ip)
+{
+	unsigned long offset = 0;
+
+	kallsyms_lookup(ip, NULL, &offset, NULL, r->names.buf);
+	seq_printf(m, FTRACE_INVALID_FUNCTION "_%lu", offset);
+}
+
 static int site_seq_show(struct seq_file *m, void *v)
 {
 	struct site_reader *r = m->private;
@@ -153,7 +165,7 @@ static int site_seq_show(struct seq_file *m, void *v)
 	if (name)
 		seq_write(m, name, r->names.len);
 	else
-		seq_printf(m, "0x%lx", ip);
+		site_show_nameless(m, r, ip);
 	seq_write(m, r->suffix, r->suffix_len);
 	if (r->list->after)
 		r->list->after(m, rec);

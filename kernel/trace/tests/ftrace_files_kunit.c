@@ -78,8 +78,40 @@ static void files_after_kill(struct kunit *test)
 	ftrace_free_filter(&ops);
 }
 
+#ifdef CONFIG_MODULES
+/* A module's site that no symbol is for has the name that stock has for those. */
+static void files_site_without_symbol(struct kunit *test)
+{
+	struct files_kunit *f = files_kunit_new(test);
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+	u8 *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	struct site_reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct dyn_ftrace rec = { .offset = 8 };
+	struct ftrace_table table = {
+		.base = (unsigned long)text, .start = (unsigned long)text,
+		.end = (unsigned long)text + PAGE_SIZE, .recs = &rec, .nr = 1, .mod = mod,
+	};
+
+	KUNIT_ASSERT_TRUE(test, mod && text && r);
+	strscpy(mod->name, "files_kunit");
+	mod->core_kallsyms.num_symtab = 0;
+	RCU_INIT_POINTER(mod->kallsyms, &mod->core_kallsyms);
+	r->list = &available_list;
+	f->seq.private = r;
+
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, site_reader_set_table(r, &table), 0);
+	KUNIT_EXPECT_EQ(test, site_seq_show(&f->seq, r), 0);
+	KUNIT_EXPECT_STREQ(test, f->buf, FTRACE_INVALID_FUNCTION "_0 [files_kunit]\n");
+	ftrace_names_end(&r->names);
+}
+#endif
+
 static struct kunit_case files_kunit_cases[] = {
 	KUNIT_CASE_PARAM(files_after_kill, files_kunit_dead_gen_params),
+#ifdef CONFIG_MODULES
+	KUNIT_CASE(files_site_without_symbol),
+#endif
 	{ }
 };
 
