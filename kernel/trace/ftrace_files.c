@@ -253,6 +253,12 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
 }
 
+/* A direct call has always been shown as one for which all registers are saved. */
+static bool callset_shows_regs(const struct ftrace_callset *cs)
+{
+	return cs && (cs->flags & FTRACE_OPS_FL_SAVE_REGS || cs->direct);
+}
+
 /*
  * The number of ops, R for all registers, I for changing where to go on, D for a
  * direct call, M if there ever was one of the last two, Q for quarantine.
@@ -263,7 +269,7 @@ static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
 	unsigned long flags = cs ? cs->flags : 0;
 
 	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
-		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   callset_shows_regs(cs) ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
 		   cs && cs->direct ? " D" : "  ",
 		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
