@@ -363,15 +363,18 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 	enabled = ftrace_enabled;
 	copy.data = &enabled;
 	ret = proc_dointvec(&copy, write, buffer, lenp, ppos);
-	if (ret || !write || !!enabled == !!ftrace_enabled)
+	if (ret || !write)
 		return ret;
 	if (!enabled && ftrace_has_permanent_ops())
 		return -EBUSY;
 
-	ftrace_enabled = !!enabled;
+	/* It reads as it was written; anything but 0 is on. */
+	swap(ftrace_enabled, enabled);
+	if (!!enabled == !!ftrace_enabled)
+		return 0;
 	ret = ftrace_update_all();
 	if (ret) {
-		ftrace_enabled = 0;
+		ftrace_enabled = enabled;
 		ftrace_update_all();
 	}
 	return ret;
