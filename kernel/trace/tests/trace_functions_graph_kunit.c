@@ -468,6 +468,15 @@ static void graph_depths(struct kunit *test)
 	WRITE_ONCE(fgraph_max_depth, max);
 }
 
+/* An event holds what events/ftrace/funcgraph_exit/format describes, and nothing else. */
+static void graph_event_sizes(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizeof(struct ftrace_graph_ent_entry),
+			sizeof(struct trace_entry) + sizeof(struct ftrace_graph_ent));
+	KUNIT_EXPECT_EQ(test, sizeof(struct ftrace_graph_ret_entry),
+			sizeof(struct trace_entry) + sizeof(struct ftrace_graph_ret));
+}
+
 static struct kunit_case graph_kunit_cases[] = {
 	KUNIT_CASE_PARAM(graph_durations, graph_kunit_times_gen_params),
 	KUNIT_CASE(graph_retvals),
@@ -482,6 +491,7 @@ static struct kunit_case graph_kunit_cases[] = {
 	KUNIT_CASE(graph_contexts),
 	KUNIT_CASE(graph_records),
 	KUNIT_CASE(graph_depths),
+	KUNIT_CASE(graph_event_sizes),
 	{ }
 };
 
