@@ -216,9 +216,9 @@ def kvm_trial(kernel):
         return False
 
 
-def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots):
+def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu):
     """The whole command line; the job's line is standard output, the console's a pipe."""
-    cmd = [*QEMU, "-machine", "q35", "-cpu", CPU, "-m", mem,
+    cmd = [*QEMU, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem,
            "-smp", str(smp), "-nodefaults", "-display", "none",
            "-kernel", image, "-initrd", initrd]
     if not reboots:
@@ -371,7 +371,7 @@ def out_extract(path, out):
 
 def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
         append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
-        bootconfig="", reboots=False):
+        bootconfig="", reboots=False, cpu=()):
     """Boots build/KERNEL and runs script (bytes) in it.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
@@ -381,7 +381,7 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
     /out. allow: patterns of console lines that are no symptom. additions: what harness/image
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
-    again with the memory as it was. Returns a Result."""
+    again with the memory as it was. cpu: what is different about the CPU model. Returns a Result."""
     image = kernel_image(kernel)
     archives = user_space(additions)
     # So that being ended leaves neither a guest nor its files behind.
@@ -400,7 +400,8 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots)
+        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
+                           cpu)
         if shell:
             os.close(console)
             os.close(console_w)
