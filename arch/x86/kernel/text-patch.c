@@ -49,6 +49,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
@@ -191,15 +192,30 @@ bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn
 	return text_patch_decode(patch, emulate ?: insn);
 }
 
+/*
+ * Access through a window: see text_window_at().
+ */
+
+/* Returns the byte that stood there. */
+static __no_sanitize_or_inline u8 text_patch_write_head(u8 *text, u8 byte)
+{
+	u8 old = *text;
+
+	WRITE_ONCE(*text, byte);
+	return old;
+}
+
 /* Returns whether it was not there yet. Calls nothing, as memcmp() is traced. */
-static __always_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
+static __no_sanitize_or_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
 {
 	bool changed = false;
 
 	/* The length of nearly all: this is one comparison and one store. */
 	if (likely(patch->len == CALL_INSN_SIZE)) {
-		changed = memcmp(text + 1, patch->new + 1, CALL_INSN_SIZE - 1);
-		memcpy(text + 1, patch->new + 1, CALL_INSN_SIZE - 1);
+		u32 tail = get_unaligned((const u32 *)(patch->new + 1));
+
+		changed = get_unaligned((u32 *)(text + 1)) != tail;
+		put_unaligned(tail, (u32 *)(text + 1));
 		return changed;
 	}
 	for (unsigned int i = 1; i < patch->len; i++) {
@@ -218,12 +234,10 @@ static bool text_patch_write(const struct text_window *window, struct text_patch
 
 	switch (step) {
 	case TEXT_PATCH_STEP_INT3:
-		for (; vec < end; vec++) {
-			u8 *text = text_window_at(window, text_patch_addr(vec));
-
-			vec->head = *text;
-			WRITE_ONCE(*text, INT3_INSN_OPCODE);
-		}
+		for (; vec < end; vec++)
+			vec->head = text_patch_write_head(text_window_at(window,
+									 text_patch_addr(vec)),
+							  INT3_INSN_OPCODE);
 		break;
 	case TEXT_PATCH_STEP_TAIL:
 		for (changed = false; vec < end; vec++)
@@ -232,7 +246,8 @@ static bool text_patch_write(const struct text_window *window, struct text_patch
 		break;
 	case TEXT_PATCH_STEP_HEAD:
 		for (; vec < end; vec++)
-			WRITE_ONCE(*text_window_at(window, text_patch_addr(vec)), vec->new[0]);
+			text_patch_write_head(text_window_at(window, text_patch_addr(vec)),
+					      vec->new[0]);
 		break;
 	}
 	return changed;

@@ -66,9 +66,9 @@ static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
 		text_window_show(&window, addr, n);
 		text_window_enter(&window);
 		if (src)
-			memcpy(text_window_at(&window, addr), src, n);
+			__memcpy(text_window_at(&window, addr), src, n);
 		else
-			memset(text_window_at(&window, addr), c, n);
+			__memset(text_window_at(&window, addr), c, n);
 		text_window_end(&window);
 
 		if (src) {

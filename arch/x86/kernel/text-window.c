@@ -21,7 +21,6 @@
  * that nobody else holds it). The lock of poking_mm's page table is taken, and
  * is never waited for.
  */
-#include <linux/kasan.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
@@ -113,7 +112,6 @@ void text_window_enter(struct text_window *window)
 	 */
 	if (hw_breakpoint_active())
 		hw_breakpoint_disable();
-	kasan_disable_current();
 }
 
 /**
@@ -124,7 +122,6 @@ void text_window_end(struct text_window *window)
 {
 	unsigned long size = window->pages * PAGE_SIZE;
 
-	kasan_enable_current();
 	/* The writes come before the page table entries go. */
 	barrier();
 	for (unsigned int i = 0; i < window->pages; i++)

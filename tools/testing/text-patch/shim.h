@@ -26,6 +26,7 @@ struct pt_regs {
 };
 
 #define __ro_after_init
+#define __no_sanitize_or_inline	__always_inline
 #ifndef __aligned
 #define __aligned(n)		__attribute__((__aligned__(n)))
 #endif

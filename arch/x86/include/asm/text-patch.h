@@ -184,7 +184,14 @@ static __always_inline bool text_window_show(struct text_window *window, unsigne
 	return likely(addr + len <= window->mapped) || __text_window_show(window, addr, len);
 }
 
-/* Where the text at @addr can be written; the window is entered. */
+/*
+ * Where the text at @addr can be written; the window is entered.
+ *
+ * This is an address of user space's half, for which sanitizers have no shadow
+ * memory: their checks, where they are compiled in, would fault. So whatever
+ * reads or writes there is not instrumented: it is __no_sanitize_or_inline, or
+ * __memcpy() and its like.
+ */
 static __always_inline u8 *text_window_at(const struct text_window *window, unsigned long addr)
 {
 	return (u8 *)(addr - window->base + window->alias);
