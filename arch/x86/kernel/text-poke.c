@@ -8,7 +8,8 @@
  * the same time. text_poke_queue() collects such, and text_poke_finish()
  * replaces them, as one batch. Between text_batch_begin() and text_batch_end()
  * what a task queues stays queued, so that several keys and static calls are
- * switched together.
+ * switched together. Instructions that the patcher does not know are replaced
+ * at once, while all CPUs wait.
  *
  * Invariants:
  *  1. The queue is a vector that text_patch_apply() takes as it is: ascending,
@@ -17,6 +18,9 @@
  *     to it in the queue: text_poke_settle() comes first.
  *  3. At most one task collects at a time. Others switch at once what they
  *     queue, and what is collected with it: that may always happen early.
+ *  4. Text of a module, and init text, is in the queue no longer than until
+ *     text_poke_finish(): so long the caller holds the lock that whoever frees
+ *     the text has to take before.
  *
  * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
  * no other CPU does. Jump labels, static calls, kprobes and ftrace queue and
@@ -30,8 +34,10 @@
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/printk.h>
 #include <linux/ptrace.h>
 #include <linux/smp.h>
+#include <linux/stop_machine.h>
 #include <linux/string.h>
 #include <linux/sync_core.h>
 
@@ -50,6 +56,9 @@ __ro_after_init unsigned long poking_addr;
 
 static struct text_patch text_poke_vec[TEXT_POKE_QUEUE];
 static unsigned int text_poke_nr;
+
+/* Whether the queue has text that may be freed before the kernel ends. */
+static bool text_poke_mortal;
 
 /* Who collects, and how many of its batches are nested. */
 static struct task_struct *text_batch_owner;
@@ -191,6 +200,7 @@ static void text_poke_flush(void)
 {
 	text_patch_apply(text_poke_vec, text_poke_nr);
 	text_poke_nr = 0;
+	text_poke_mortal = false;
 }
 
 /* The first in the queue that ends behind @addr; text_poke_nr if none does. */
@@ -233,7 +243,56 @@ void text_poke_settle(const void *addr, size_t len)
 		text_poke_flush();
 }
 
-/* An instruction of which nobody knows what it does stays as it is. */
+/**
+ * struct text_poke_stop - a write that all CPUs wait for
+ * @addr: where
+ * @opcode: what
+ * @len: how many bytes
+ * @taken: not 0 once a CPU is about to write
+ * @written: whether it has
+ */
+struct text_poke_stop {
+	unsigned long	addr;
+	const u8	*opcode;
+	size_t		len;
+	atomic_t	taken;
+	bool		written;
+};
+
+static int text_poke_stopped(void *data)
+{
+	struct text_poke_stop *stop = data;
+
+	if (!atomic_xchg(&stop->taken, 1)) {
+		text_poke_write(stop->addr, stop->opcode, 0, stop->len);
+		/* Pairs with the load below: the text is written before. */
+		smp_store_release(&stop->written, true);
+	} else {
+		smp_cond_load_acquire(&stop->written, VAL);
+	}
+	sync_core();
+	return 0;
+}
+
+/*
+ * What a CPU should do at a breakpoint is not known here, so none may meet one:
+ * they all wait for the write, but for their NMIs.
+ */
+static void text_poke_unknown(void *addr, const void *opcode, size_t len)
+{
+	struct text_poke_stop stop = {
+		.addr	= (unsigned long)addr,
+		.opcode	= opcode,
+		.len	= len,
+		.taken	= ATOMIC_INIT(0),
+	};
+
+	pr_warn_once("text-poke: %pS: all CPUs wait for %*ph, which the patcher does not know\n",
+		     addr, (int)len, opcode);
+	stop_machine_cpuslocked(text_poke_stopped, &stop, cpu_online_mask);
+}
+
+/* Returns false if it is done already. */
 static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *opcode, size_t len,
 			      const void *emulate)
 {
@@ -241,15 +300,15 @@ static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *
 	text_poke_settle(addr, len);
 	if (likely(text_patch_set(patch, (unsigned long)addr, opcode, len, emulate)))
 		return true;
-	WARN_ONCE(1, "text-poke: %pS: cannot replace %*ph by %*ph\n", addr, (int)len, addr,
-		  (int)len, opcode);
+	text_poke_unknown(addr, opcode, len);
 	return false;
 }
 
 /**
  * text_poke_queue - replace an instruction, not later than text_poke_finish()
  * @addr: where
- * @opcode: the new instruction; see text_patch_set()
+ * @opcode: the new instruction; one that text_patch_set() does not know is
+ *	    written at once, while all CPUs wait
  * @len: its length and the old one's
  * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
  *
@@ -275,21 +334,22 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
 		(text_poke_nr - at) * sizeof(*text_poke_vec));
 	text_poke_vec[at] = patch;
 	text_poke_nr++;
+	text_poke_mortal |= !__is_kernel_text((unsigned long)addr);
 }
 
 /**
  * text_poke_finish - replace what is queued
  *
  * Between text_batch_begin() and text_batch_end() of the same task this does
- * nothing.
+ * nothing, unless some of it may be freed: text of a module, or init text.
  *
  * Context: process context, may wait for other CPUs; text_mutex and
- * cpus_read_lock() are held.
+ * cpus_read_lock() are held. The caller keeps the text from being freed.
  */
 void text_poke_finish(void)
 {
 	lockdep_assert_held(&text_mutex);
-	if (text_batch_owner != current)
+	if (text_batch_owner != current || text_poke_mortal)
 		text_poke_flush();
 }
 
@@ -342,11 +402,13 @@ void text_batch_end(void)
 /**
  * text_poke_bp - replace an instruction of running text
  * @addr: where
- * @opcode: the new instruction; see text_patch_set()
+ * @opcode: the new instruction; one that text_patch_set() does not know is
+ *	    written at once, while all CPUs wait
  * @len: its length and the old one's
  * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
  *
- * When this returns, every CPU executes the new instruction.
+ * When this returns, no CPU will execute the old instruction; see
+ * text_patch_apply().
  *
  * Context: process context, may wait for other CPUs; text_mutex is held, and
  * cpus_read_lock() too unless no CPU executes the text before it is online. The

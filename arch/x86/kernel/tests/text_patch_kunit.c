@@ -537,48 +537,116 @@ static void text_patch_kunit_bp(struct kunit *test)
 	kunit_expect_copy(test);
 }
 
+/* Text of the core kernel, which stays: nobody calls this. */
+static noinline void text_patch_kunit_core(void)
+{
+	asm volatile(".fill 1024, 1, 0xcc");
+}
+
+/* Past what the compiler puts at the head of a function. */
+#define KUNIT_CORE	((u8 *)text_patch_kunit_core + 128)
+
+static void kunit_core_queue(size_t offset, const u8 *insn, size_t len)
+{
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	text_poke_queue(KUNIT_CORE + offset, insn, len, NULL);
+}
+
 /*
  * A batch puts off what its task finishes, unless somebody has to look. (Or
  * switches a key in these microseconds, which as good as nobody does at boot.)
  */
 static void text_patch_kunit_collect(struct kunit *test)
 {
-	const u8 *text = kunit_text;
+	const u8 *text = KUNIT_CORE;
 
 	text_batch_begin();
-	kunit_queue(0, "\xc3", 1);
+	kunit_core_queue(0, "\xc3", 1);
 	kunit_finish();
 	KUNIT_EXPECT_EQ(test, text[0], INT3_INSN_OPCODE);
 
 	text_batch_begin();
-	kunit_queue(100, x86_nops[2], 2);
+	kunit_core_queue(100, x86_nops[2], 2);
 	text_batch_end();
 	KUNIT_EXPECT_EQ(test, text[100], INT3_INSN_OPCODE);
 
 	/* Before it, behind it, and at its last byte. */
 	scoped_guard(cpus_read_lock) {
 		guard(mutex)(&text_mutex);
-		text_poke_settle(kunit_text + 95, 5);
-		text_poke_settle(kunit_text + 102, 5);
+		text_poke_settle(text + 95, 5);
+		text_poke_settle(text + 102, 5);
 		KUNIT_EXPECT_EQ(test, text[100], INT3_INSN_OPCODE);
-		text_poke_settle(kunit_text + 101, 5);
+		text_poke_settle(text + 101, 5);
 		KUNIT_EXPECT_EQ(test, text[100], x86_nops[2][0]);
 	}
 	KUNIT_EXPECT_EQ(test, text[0], 0xc3);
 
-	kunit_queue(200, "\xc3", 1);
+	kunit_core_queue(200, "\xc3", 1);
 	text_batch_flush();
 	KUNIT_EXPECT_EQ(test, text[200], 0xc3);
-	kunit_queue(300, "\xc3", 1);
+	kunit_core_queue(300, "\xc3", 1);
 	kunit_finish();
 	KUNIT_EXPECT_EQ(test, text[300], INT3_INSN_OPCODE);
 	text_batch_end();
 	KUNIT_EXPECT_EQ(test, text[300], 0xc3);
 
-	kunit_queue(400, "\xc3", 1);
+	kunit_core_queue(400, "\xc3", 1);
 	KUNIT_EXPECT_EQ(test, text[400], INT3_INSN_OPCODE);
 	kunit_finish();
 	KUNIT_EXPECT_EQ(test, text[400], 0xc3);
+}
+
+/*
+ * Text that may be freed is not left in the queue for the end of the batch: the
+ * lock that keeps it is released after text_poke_finish().
+ */
+static void text_patch_kunit_collect_mortal(struct kunit *test)
+{
+	const u8 *core = KUNIT_CORE;
+
+	text_batch_begin();
+	kunit_core_queue(500, "\xc3", 1);
+	kunit_finish();
+	KUNIT_EXPECT_EQ(test, core[500], INT3_INSN_OPCODE);
+	kunit_queue(500, "\xc3", 1);
+	KUNIT_EXPECT_EQ(test, kunit_text[500], INT3_INSN_OPCODE);
+	kunit_finish();
+	KUNIT_EXPECT_EQ(test, kunit_text[500], 0xc3);
+	KUNIT_EXPECT_EQ(test, core[500], 0xc3);
+
+	/* Nothing of that kind is left, and core text waits again. */
+	kunit_core_queue(501, "\xc3", 1);
+	kunit_finish();
+	KUNIT_EXPECT_EQ(test, core[501], INT3_INSN_OPCODE);
+	text_batch_end();
+	KUNIT_EXPECT_EQ(test, core[501], 0xc3);
+}
+
+/* Whoever asks for a write that the patcher cannot emulate gets it nevertheless. */
+static void text_patch_kunit_unknown(struct kunit *test)
+{
+	/* A static call's XOR without the CALL that stands for it; CALL and NOP; 8 bytes. */
+	static const char * const rows[] = {
+		"\x2e\x2e\x2e\x31\xc0", "\xe8\x10\x11\x12\x13\x90",
+		"\x90\x91\x92\x93\x94\x95\x96\x97",
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t len = strlen(rows[i]), at = PAGE_SIZE * (i + 1) - 2;
+
+		kunit_queue(at, rows[i], len);
+		memcpy(kunit_copy + at, rows[i], len);
+		kunit_expect_copy(test);
+
+		at += 100;
+		scoped_guard(cpus_read_lock) {
+			guard(mutex)(&text_mutex);
+			text_poke_bp(kunit_text + at, rows[i], len, NULL);
+		}
+		memcpy(kunit_copy + at, rows[i], len);
+		kunit_expect_copy(test);
+	}
 }
 
 /* Text that is executed meanwhile */
@@ -767,6 +835,30 @@ static void text_patch_kunit_executed_jcc(struct kunit *test)
 	kunit_caller_stop(test, &caller, task);
 }
 
+/* An instruction that cannot be emulated, MOV, changes what it loads. */
+static void text_patch_kunit_executed_unknown(struct kunit *test)
+{
+	/* endbr64; mov $0, %eax; ret */
+	static const u8 func[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 0, 0, 0, 0, 0xc3 };
+	struct kunit_caller caller = { .func = (void *)kunit_addr(0), .ways = 2 };
+	u8 insn[] = { 0xb8, 0, 0, 0, 0 };
+	struct task_struct *task;
+
+	kunit_write(0, func, sizeof(func));
+	task = kunit_caller_start(test, &caller);
+	for (unsigned int i = 1; i < 50; i++) {
+		insn[1] = i % caller.ways;
+		kunit_change_begin(&caller, i);
+		scoped_guard(cpus_read_lock) {
+			guard(mutex)(&text_mutex);
+			text_poke_bp(kunit_text + 4, insn, sizeof(insn), NULL);
+		}
+		kunit_change_end(&caller, i);
+		KUNIT_EXPECT_EQ(test, caller.func(), insn[1]);
+	}
+	kunit_caller_stop(test, &caller, task);
+}
+
 /* Handlers that are inside */
 
 struct kunit_inside {
@@ -821,8 +913,11 @@ static struct kunit_case text_patch_kunit_cases[] = {
 	KUNIT_CASE(text_patch_kunit_queue),
 	KUNIT_CASE(text_patch_kunit_bp),
 	KUNIT_CASE(text_patch_kunit_collect),
+	KUNIT_CASE(text_patch_kunit_collect_mortal),
+	KUNIT_CASE(text_patch_kunit_unknown),
 	KUNIT_CASE(text_patch_kunit_executed),
 	KUNIT_CASE(text_patch_kunit_executed_jcc),
+	KUNIT_CASE(text_patch_kunit_executed_unknown),
 	KUNIT_CASE(text_patch_kunit_drain),
 	{ }
 };
