@@ -434,12 +434,14 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 		return false;
 
 	/*
-	 * Late: IRET serializes, so the next fetch gets what is there now. Not
-	 * so in QEMU before 8.1, which may have translated the INT3 while it
-	 * was taken away, and keep that for good: a translation is valid for
-	 * one state of RF, so that this one is not found. A CPU's RF keeps an
-	 * instruction breakpoint at @addr, reported before the INT3, from being
-	 * reported twice.
+	 * Late: IRET serializes, so the next fetch gets what is there now.
+	 * ERETS, with FRED, does not: if the INT3 is fetched again all the same,
+	 * it traps again, and is answered again. That ends, as no CPU keeps
+	 * what it has fetched for good. But QEMU before 8.1 may have translated
+	 * the INT3 while it was taken away, and does: a translation is valid
+	 * for one state of RF, so that this one is not found. A CPU's RF keeps
+	 * an instruction breakpoint at @addr, reported before the INT3, from
+	 * being reported twice.
 	 */
 	regs->ip = addr;
 	regs->flags |= X86_EFLAGS_RF;
