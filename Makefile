@@ -9,7 +9,7 @@ export KSRC SETUP J KEEP
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
-	@echo 'make kselftest    the kernel'"'"'s own ftrace and livepatch selftests, stock beside ours'
+	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make shell        a guest with a prompt on tracefs'
