@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a suite of cases on stock and on ours and prints one table, for kselftest and bpftest.
+
+A case fails that passes on stock and not on ours, or that stock runs and ours skips, or in
+which ours panics, oopses or hangs. A case that passes on neither is skipped. The last line
+is "N passed, N failed, N skipped". Stock's results are kept in build/SUITE, and used again
+until what they depend on changes. Consoles are in build/logs/SUITE.
+"""
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
+import vm  # noqa: E402
+from results import job, run_suite  # noqa: E402
+
+SELFTESTS = "tools/testing/selftests"
+LOG_LINES = 25
+
+GOOD = ("PASS", "XFAIL")
+NOT_RUN = ("UNSUPPORTED", "UNRESOLVED", "UNTESTED", "SKIP", "-")
+# What the guest died of, by vm's status.
+DEATHS = {vm.PANIC: "PANIC", vm.OOPS: "OOPS", vm.TIMEOUT: "HANG", vm.NO_EXIT: "ENDED"}
+
+
+@dataclasses.dataclass
+class Suite:
+    """What a script has run, and how."""
+    name: str
+    parts: dict             # {name: function(results, tree, only)}; each has guests of its own
+    depends: object         # function(tree): paths that the results depend on, beside the kernel
+    kernels: tuple          # stock's and ours, under build/
+    last: tuple = ()        # prefixes of the cases at the end of the table
+    additions: tuple = ()   # what harness/image adds to the user space
+    timeout: int = 1800
+    mem: str = "1G"
+    prepare: object = None  # function(stock's kernel, its tree), before all else
+
+    @property
+    def out(self):
+        return os.path.join(vm.TOP, "build", self.name)
+
+
+class Results:
+    """What one kernel made of the cases: {case: (result, reason, lines of its log)}."""
+
+    def __init__(self, suite, kernel, part=""):
+        self.suite, self.kernel, self.part, self.boots = suite, kernel, part, 0
+        self.cases, self.symptoms, self.seconds = {}, {}, 0.0
+
+    def merge(self, other):
+        self.cases.update(other.cases)
+        self.symptoms.update(other.symptoms)
+        self.seconds += other.seconds
+
+    def add(self, name, result, reason="", log=()):
+        self.cases.setdefault(name, (result, reason, list(log)[-LOG_LINES:]))
+
+    def result(self, name):
+        return self.cases.get(name, ("-", "", []))[0]
+
+    def boot(self, script, cases, trees):
+        """One guest with the cases in /job/cases. Returns vm's result and the log directory."""
+        self.boots += 1
+        name = f"{os.path.basename(os.path.normpath(self.kernel))}-{self.part}-{self.boots}"
+        with tempfile.NamedTemporaryFile("w", dir=self.suite.out, prefix="cases-") as listed:
+            listed.writelines(c + "\n" for c in cases)
+            listed.flush()
+            r, where = run_suite(name, self.kernel, logs=self.suite.name, script=job(script), smp=2, modules=True,
+                                 trees=[*trees, ("/job/cases", listed.name)], additions=self.suite.additions,
+                                 timeout=self.suite.timeout, mem=self.suite.mem)
+        self.seconds += r.seconds
+        for line in r.console:
+            if any(s[2].search(line) for s in vm.SYMPTOMS):
+                self.symptoms.setdefault(same_symptom(line), line.strip())
+        return r, where
+
+
+def same_symptom(line):
+    """A line of the console without what differs from run to run and from kernel to kernel."""
+    text = re.sub(r"^\[ *[\d.]+\](\[[^]]*\])? *", "", line)
+    if m := re.search(r"WARNING: .* at (\S+?):\d+ (\w+)", text):
+        return f"WARNING at {m.group(1)} {m.group(2)}"
+    return re.sub(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", "N", text)
+
+
+def kernel_died(r):
+    """Where in r.both the kernel broke, if it did; what it says after that is not believed."""
+    for at, line in enumerate(r.both):
+        if line.startswith("[console] ") and any(s[2].search(line) for s in vm.SYMPTOMS
+                                                 if s[0] in (vm.PANIC, vm.OOPS)):
+            return at
+    return len(r.both)
+
+
+def job_lines(r):
+    """What the job printed before the kernel broke."""
+    return [line for line in r.both[:kernel_died(r)] if not line.startswith("[console] ")]
+
+
+def logged(log, *commands):
+    """Runs commands with their output in log, a path under build/logs. Raises vm.Failure if one fails."""
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    with open(os.path.join(vm.TOP, "build/logs", log), "w") as f:
+        for command in commands:
+            if subprocess.run(command, stdout=f, stderr=f, env=env).returncode:
+                raise vm.Failure(f"{command[0]} failed: see build/logs/{log}")
+
+
+def built(results, path, tree, commands):
+    """A copy of path in tree's selftests where commands(the copy) have been run, to build it for a kernel."""
+    name = f"{os.path.basename(path)}-{os.path.basename(os.path.normpath(results.kernel))}"
+    where = os.path.join(results.suite.out, name)
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(os.path.join(tree, SELFTESTS, path), where)
+    logged(name + ".log", *commands(where))
+    return where
+
+
+def run_part(suite, kernel, part, tree, only):
+    results = Results(suite, kernel, part)
+    suite.parts[part](results, tree, only)
+    return results
+
+
+def run_kernels(suite, kernels, only):
+    """{kernel: its results}, of {kernel: its tree}; as many guests at a time as there are CPUs."""
+    all_results = {kernel: Results(suite, kernel) for kernel in kernels}
+    vm.user_space(suite.additions)
+    vm.kvm_works(next(iter(kernels)))
+    workers = int(os.environ.get("J") or os.cpu_count() or 1)
+    with concurrent.futures.ProcessPoolExecutor(workers) as pool:
+        runs = [pool.submit(run_part, suite, kernel, part, tree, only)
+                for part in suite.parts for kernel, tree in kernels.items()]
+        for done in concurrent.futures.as_completed(runs):
+            results = done.result()
+            all_results[results.kernel].merge(results)
+    return all_results
+
+
+def digest(suite, kernel, tree):
+    """Changes when what the results depend on does."""
+    h = hashlib.sha256()
+    for path in [vm.kernel_image(kernel), __file__, *(os.path.join(HERE, f) for f in ("vm.py", "results.py", "image")),
+                 *suite.depends(tree)]:
+        with open(path, "rb") as f:
+            h.update(hashlib.sha256(f.read()).digest())
+    return h.hexdigest()
+
+
+def files_below(top):
+    """The paths of all files under a directory, in an order that does not change."""
+    paths = []
+    for where, dirs, files in os.walk(top):
+        dirs.sort()
+        paths += [os.path.join(where, f) for f in sorted(files)]
+    return paths
+
+
+def kept_results(suite, kernel, now):
+    """Results of an earlier run with the digest now, or None."""
+    path = os.path.join(suite.out, "stock.json")
+    if not os.path.exists(path):
+        return None
+    with open(path) as f:
+        kept = json.load(f)
+    if kept["digest"] != now:
+        return None
+    results = Results(suite, kernel)
+    results.cases, results.symptoms, results.seconds = kept["cases"], kept["symptoms"], kept["seconds"]
+    print(f"# {kernel}: results of an earlier run")
+    return results
+
+
+def keep_results(suite, results, now):
+    with open(os.path.join(suite.out, "stock.json"), "w") as f:
+        json.dump({"digest": now, "cases": results.cases, "symptoms": results.symptoms,
+                   "seconds": results.seconds}, f, indent=1)
+
+
+def run_both(suite, args):
+    """Stock's and ours's results; stock's may be those of an earlier run."""
+    base, tree = (os.path.join(vm.TOP, "build", name) for name in ("base", "tree"))
+    if suite.prepare:
+        suite.prepare(args.stock, base)
+    now = digest(suite, args.stock, base)
+    stock = None if args.fresh or args.only else kept_results(suite, args.stock, now)
+    found = run_kernels(suite, {args.ours: tree} if stock else {args.stock: base, args.ours: tree},
+                        args.only)
+    if not stock:
+        stock = found[args.stock]
+        if not args.only:
+            keep_results(suite, stock, now)
+    return stock, found[args.ours]
+
+
+def judge(name, stock, ours):
+    """passed, failed or skipped, and why."""
+    was, is_now = stock.result(name), ours.result(name)
+    if is_now in GOOD:
+        return "passed", ""
+    why = ours.cases.get(name, ("", "it was not run", []))[1]
+    if is_now in DEATHS.values() or was in GOOD or name not in stock.cases:
+        return "failed", why
+    if is_now in NOT_RUN and was not in NOT_RUN:
+        return "failed", why
+    return "skipped", f"stock: {stock.cases[name][1] or was}; ours: {why}"
+
+
+def table(stock, ours, verdicts):
+    rows = [("case", "stock", "ours", "")]
+    rows += [(n, stock.result(n), ours.result(n), "" if v == "passed" else v) for n, (v, _) in verdicts.items()]
+    wide = max(len(r[0]) for r in rows)
+    lines = [f"{n:{wide}}  {s:11}  {o:11}  {v}".rstrip() for n, s, o, v in rows]
+    for word in ("stock", "ours"):
+        of = stock if word == "stock" else ours
+        count = collections.Counter(of.result(n) for n in verdicts)
+        lines.append(f"{word}: " + ", ".join(f"{n} {result}" for result, n in count.most_common())
+                     + f"; {of.seconds:.0f} s")
+    return lines
+
+
+def report(suite, stock, ours):
+    """Prints and keeps the table, then what failed and why. Returns the counts."""
+    names = sorted(stock.cases.keys() | ours.cases.keys(), key=lambda n: (n.startswith(suite.last), n))
+    verdicts = {n: judge(n, stock, ours) for n in names}
+    lines = table(stock, ours, verdicts)
+    count = collections.Counter(v for v, _ in verdicts.values())
+    for name, (verdict, why) in verdicts.items():
+        if verdict != "passed":
+            lines.append(f"{verdict}: {name}: {ours.result(name)}, on stock {stock.result(name)}: {why}")
+        if verdict == "failed":
+            lines += ["    | " + line for line in ours.cases.get(name, ("", "", []))[2]]
+    new = [line for what, line in ours.symptoms.items() if what not in stock.symptoms]
+    count["failed" if new else "passed"] += 1
+    lines.append("failed: ours put on the console what stock did not:" if new else
+                 "passed: ours put no oops or warning on the console that stock did not")
+    lines += ["    | " + line for line in new]
+    lines += [f"stock's console: {line}" for line in stock.symptoms.values()]
+    lines.append(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    with open(os.path.join(suite.out, "table"), "w") as f:
+        f.writelines(line + "\n" for line in lines)
+    print("\n".join(lines))
+    return count
+
+
+def main(suite, about, cases):
+    """The script: about says what takes how long, cases what --only chooses among. Returns its status."""
+    p = argparse.ArgumentParser(description="Runs the kernel's own selftests on stock and on ours.")
+    p.add_argument("--stock", default=suite.kernels[0])
+    p.add_argument("--ours", default=suite.kernels[1])
+    p.add_argument("--only", action="append", default=[], metavar="GLOB", help=cases)
+    p.add_argument("--fresh", action="store_true", help="do not use stock's kept results")
+    args = p.parse_args()
+    os.makedirs(suite.out, exist_ok=True)
+    started = time.monotonic()
+    print(f"{suite.name}: {about}", flush=True)
+    try:
+        stock, ours = run_both(suite, args)
+    except vm.Failure as e:
+        print(f"{suite.name}: {e}", file=sys.stderr)
+        return vm.TROUBLE
+    print(f"# {time.monotonic() - started:.0f} s; consoles and logs: build/logs/{suite.name}")
+    return 1 if report(suite, stock, ours)["failed"] else 0
