@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034 # variables are for those that source it
 # Shared by the harness's scripts, which source it: places, messages, logged commands with a progress
 # line, and which files of the repository and of patches/ make up the tree.
 
