@@ -633,13 +633,17 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 
 /*
  * A filter that modules do not concern is not on the list: its owner may free
- * it, with what it holds, and never say so.
+ * it, with what it holds, and never say so. One that stays keeps its place, as
+ * the list may be walked now.
  */
 static void filter_update_list(struct ftrace_filter *filter)
 {
-	list_del_init(&filter->pending);
-	if (site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
-	    !list_empty(&filter->later) || !list_empty(&filter->later_not))
+	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
+		      !list_empty(&filter->later) || !list_empty(&filter->later_not);
+
+	if (!wanted)
+		list_del_init(&filter->pending);
+	else if (list_empty(&filter->pending))
 		list_add_tail(&filter->pending, &filters_in_use);
 }
 
