@@ -4,7 +4,7 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients configs shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
+.PHONY: help demo check kselftest clients configs fuzz shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -12,6 +12,7 @@ help:
 	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
+	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
@@ -89,6 +90,11 @@ clients: test-kernel
 configs: tree
 	@harness/setup build clang guest
 	@harness/configs $(CONFIGS)
+
+fuzz: tree
+	@harness/setup build guest
+	@harness/kernel configs/fuzz
+	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' fuzz-4
 
 series: base
 	@harness/setup build

@@ -1,0 +1,1084 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz: random and half-right words for every file of function tracing, from several processes.
+ *
+ *	fuzz SEED SECONDS WORKERS [MODULE...]
+ *
+ * It is run in tracefs. First a tour writes to each file a word that must be taken, and reads it.
+ * Then WORKERS processes open files of the top and of instances, write, read, seek, duplicate
+ * descriptors and fork with them, and close them, in any order; one more makes and removes
+ * instances and modules (a name for modprobe or a path for insmod). At the end each file gets back
+ * what it had. The same seed makes the same choices; when they are made depends on the machine.
+ *
+ * Every loop is bounded by a count and by the time. A process that is at one thing for STUCK
+ * seconds is a finding: the kernel is asked for all stacks, and this ends.
+ *
+ * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+
+enum {
+	STUCK = 150,		/* seconds at one thing */
+	WORKERS_MAX = 16,
+	LAST = 12,		/* things that a worker remembers */
+	NAMES_MAX = 4096,
+	TEXT_MAX = 12000,
+	FILES_OPEN = 6,		/* of a worker */
+	CHILDREN = 3,
+	INSTANCES = 3,
+	READ_MAX = 1 << 16,	/* bytes a step */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* Chance */
+static uint64_t rnd_state;
+
+static void rnd_seed(uint64_t seed, unsigned int who)
+{
+	rnd_state = (seed + 1) * 0x9e3779b97f4a7c15ull + (who + 1) * 0xbf58476d1ce4e5b9ull;
+}
+
+static unsigned int rnd(unsigned int below)
+{
+	rnd_state ^= rnd_state >> 12;
+	rnd_state ^= rnd_state << 25;
+	rnd_state ^= rnd_state >> 27;
+	return (rnd_state * 0x2545f4914f6cdd1dull >> 33) % below;
+}
+
+static bool one_in(unsigned int n)
+{
+	return !rnd(n);
+}
+
+#define pick(array) ((array)[rnd(ARRAY_SIZE(array))])
+
+/* Text that grows, and is cut where the room ends */
+struct text {
+	size_t len;
+	char s[TEXT_MAX];
+};
+
+static void add_bytes(struct text *t, const char *s, size_t len)
+{
+	if (len > sizeof(t->s) - t->len)
+		len = sizeof(t->s) - t->len;
+	memcpy(t->s + t->len, s, len);
+	t->len += len;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct text *t, const char *fmt, ...)
+{
+	char s[512];
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(s, sizeof(s), fmt, args);
+	va_end(args);
+	add_bytes(t, s, len < (int)sizeof(s) ? len : (int)sizeof(s) - 1);
+}
+
+/* The words */
+static char *names[NAMES_MAX];
+static unsigned int nr_names;
+static char **modules;
+static int nr_modules;
+
+static const char *name(void)
+{
+	return one_in(40) ? "no_such_function" : names[rnd(nr_names)];
+}
+
+static void add_number(struct text *t)
+{
+	static const char * const odd[] = {
+		"0", "1", "2", "-1", "+1", "01", "0x10", "4294967295", "4294967296", "99999999",
+		"18446744073709551616", "1e3", "", " ", "1 2",
+	};
+
+	if (one_in(3))
+		add(t, "%s", pick(odd));
+	else
+		add(t, "%u", rnd(one_in(4) ? 100000 : 400));
+}
+
+/* A name of which some is left out. Few functions match most of them: many take their time. */
+static void add_glob(struct text *t)
+{
+	static const char * const wide[] = {
+		"*", "vfs_*", "*lock*", "*_read", "k*", "[a-f]*", "ksys_*", "***", "?*?",
+	};
+	const char *s = name();
+	int len = strlen(s), at = rnd(len + 1);
+
+	switch (rnd(8)) {
+	case 0:
+		add(t, "%.*s*", len - rnd(len / 2 + 1), s);
+		break;
+	case 1:
+		add(t, "*%s", s + rnd(len / 2 + 1));
+		break;
+	case 2:
+		add(t, "*%.*s*", len - 1, s + rnd(2));
+		break;
+	case 3:
+		add(t, "%.*s*%s", at, s, s + at);
+		break;
+	case 4:
+		add(t, "%.*s?%s", at, s, at < len ? s + at + 1 : "");
+		break;
+	case 5:
+		add(t, "%.*s[%c-%c]%s", at, s, 'a' + rnd(26), 'a' + rnd(26),
+		    at < len ? s + at + 1 : "");
+		break;
+	case 6:
+		add(t, "%s", s);
+		break;
+	default:
+		add(t, "%s", one_in(3) ? pick(wide) : s);
+	}
+}
+
+static void add_module(struct text *t)
+{
+	static const char * const odd[] = { "*", "", "never", "!", "*d*", "ext4", "%" };
+
+	if (nr_modules && !one_in(3)) {
+		const char *s = modules[rnd(nr_modules)];
+		const char *base = strrchr(s, '/') ? strrchr(s, '/') + 1 : s;
+
+		/* In the kernel a name has no hyphen. */
+		for (; *base && *base != '.'; base++)
+			add(t, "%c", *base == '-' ? '_' : *base);
+	} else {
+		add(t, "%s", pick(odd));
+	}
+}
+
+/*
+ * What prints the whole trace to the console is for a function that nobody calls; a stack each time
+ * is for one function, and few times: otherwise the guest does nothing else.
+ */
+static void add_command(struct text *t)
+{
+	static const char * const commands[] = {
+		"traceon", "traceoff", "snapshot", "enable_event:sched:sched_switch",
+		"disable_event:sched:sched_switch", "enable_event:", "no_such_command", "", "trace",
+		"traceoff:", "mod",
+	};
+
+	if (one_in(6)) {
+		add(t, "%s:stacktrace:%u", name(), rnd(4));
+		return;
+	}
+	if (one_in(8)) {
+		add(t, "gen_fn_000002:%s", one_in(2) ? "dump" : "cpudump");
+		return;
+	}
+	add_glob(t);
+	add(t, ":%s", pick(commands));
+	if (one_in(2)) {
+		add(t, ":");
+		add_number(t);
+	}
+}
+
+static void one_filter_word(struct text *t)
+{
+	if (one_in(4))
+		add(t, "!");
+	switch (rnd(8)) {
+	case 0:
+		add_number(t);
+		break;
+	case 1:
+		add_command(t);
+		break;
+	case 2:
+		add_glob(t);
+		add(t, ":mod:");
+		add_module(t);
+		break;
+	case 3:
+		add(t, "%s", name());
+		break;
+	default:
+		add_glob(t);
+	}
+}
+
+static void filter_words(struct text *t)
+{
+	static const char * const gaps[] = { " ", " ", " ", "\n", "\t", "\n\n", "" };
+	unsigned int n = one_in(10) ? 1 + rnd(200) : 1 + rnd(4);
+
+	while (n--) {
+		one_filter_word(t);
+		add(t, "%s", pick(gaps));
+	}
+}
+
+static void pid_words(struct text *t)
+{
+	unsigned int n = 1 + rnd(one_in(10) ? 60 : 3);
+
+	while (n--) {
+		if (one_in(10))
+			add(t, "!");
+		if (one_in(3))
+			add(t, "%d", getpid());
+		else
+			add_number(t);
+		add(t, one_in(4) ? "\n" : " ");
+	}
+}
+
+static void number_words(struct text *t)
+{
+	add_number(t);
+	if (one_in(2))
+		add(t, "\n");
+}
+
+static void switch_words(struct text *t)
+{
+	static const char * const words[] = {
+		"0", "1", "0\n", "1\n", "1", "0", "2", "-1", "y", "", "\n", "00", "1 ",
+	};
+
+	add(t, "%s", pick(words));
+}
+
+static void tracer_words(struct text *t)
+{
+	static const char * const tracers[] = {
+		"function", "function_graph", "nop", "function", "function_graph", "nop", "nop",
+		"irqsoff", "preemptirqsoff", "wakeup", "function ", "func", "functions", "",
+		" nop", "nop\n\n", "\n",
+	};
+
+	add(t, "%s", pick(tracers));
+}
+
+static void one_probe(struct text *t)
+{
+	static const char * const kinds[] = { "p", "r", "f", "f", "r3", "p0", "t", "-", "x", "" };
+	static const char * const tails[] = {
+		"", "", "", "", "%return", "+0", "+4", " $stack0", " $retval", " a=$comm:string",
+		" $arg1", "-1", " %ax",
+	};
+
+	if (one_in(3))
+		add(t, "-:fz/e%u", rnd(8));
+	else
+		add(t, "%s:fz/e%u %s%s", pick(kinds), rnd(8), name(), pick(tails));
+	add(t, one_in(8) ? ";" : "\n");
+}
+
+static void probe_words(struct text *t)
+{
+	unsigned int n = 1 + rnd(3);
+
+	while (n--)
+		one_probe(t);
+}
+
+static void no_words(struct text *t)
+{
+	add(t, one_in(2) ? "" : "\n");
+}
+
+/* What was right goes wrong: a byte more, less or other, half of it, very much of it, or none. */
+static void spoil(struct text *t)
+{
+	size_t at = t->len ? rnd(t->len) : 0, n;
+
+	switch (rnd(7)) {
+	case 0:
+		t->s[at] = rnd(256);
+		t->len += !t->len;
+		break;
+	case 1:
+		t->len = at;
+		break;
+	case 2:
+		for (n = 100 + rnd(TEXT_MAX); n; n--)
+			add_bytes(t, &"abc_*!: "[one_in(50) ? rnd(8) : 0], 1);
+		break;
+	case 3:
+		for (n = 1 + rnd(300); n; n--)
+			add(t, "%c", rnd(256));
+		break;
+	case 4:
+		memmove(t->s, t->s + at, t->len - at);
+		t->len -= at;
+		break;
+	case 5:
+		t->len = 0;
+		break;
+	default:
+		n = t->len;
+		for (at = rnd(20); at && n && t->len + n <= TEXT_MAX; at--)
+			add_bytes(t, t->s, n);
+	}
+}
+
+/* The files */
+struct target {
+	const char *path;	/* with %u, one of eight or so */
+	void (*words)(struct text *t);
+	const char *plain;	/* is taken; NULL if this is read only */
+	const char *off;	/* undoes it; NULL: what was read first */
+	bool everywhere;	/* in instances, too */
+	bool whole;		/* reads are of what belongs to the kernel's own code, too: fewer */
+};
+
+static const struct target targets[] = {
+	{ "current_tracer", tracer_words, "function", "nop", true },
+	{ "set_ftrace_filter", filter_words, "vfs_read", "", true },
+	{ "set_ftrace_notrace", filter_words, "vfs_read", "", true },
+	{ "set_graph_function", filter_words, "vfs_read", "" },
+	{ "set_graph_notrace", filter_words, "vfs_read", "" },
+	{ "set_ftrace_pid", pid_words, "1", "", true },
+	{ "set_ftrace_notrace_pid", pid_words, "1", "", true },
+	{ "stack_trace_filter", filter_words, "vfs_read", "" },
+	{ "stack_max_size", number_words, "0", "0" },
+	{ "/proc/sys/kernel/stack_tracer_enabled", switch_words, "0", "0" },
+	{ "/proc/sys/kernel/ftrace_enabled", switch_words, "1", "1" },
+	{ "function_profile_enabled", switch_words, "1", "0" },
+	{ "trace_stat/function%u" },
+	{ "max_graph_depth", number_words, "3" },
+	{ "tracing_thresh", number_words, "0" },
+	{ "tracing_on", switch_words, "1", "1", true },
+	{ "trace", no_words, "", "", true, true },
+	{ "options/func-no-repeats", switch_words, "1", NULL, true },
+	{ "options/function-fork", switch_words, "1", NULL, true },
+	{ "options/function-trace", switch_words, "1", NULL },
+	{ "options/display-graph", switch_words, "1", NULL },
+	{ "options/sleep-time", switch_words, "0", NULL },
+	{ "options/graph-time", switch_words, "0", NULL },
+	{ "options/funcgraph-irqs", switch_words, "0", NULL },
+	{ "options/funcgraph-overrun", switch_words, "1", NULL },
+	{ "options/funcgraph-tail", switch_words, "1", NULL },
+	{ "options/funcgraph-proc", switch_words, "1", NULL },
+	{ "options/funcgraph-retval", switch_words, "1", NULL },
+	{ "callsets" },
+	{ "enabled_functions" },
+	{ "touched_functions" },
+	{ "available_filter_functions" },
+	{ "available_filter_functions_addrs" },
+	{ "dyn_ftrace_total_info" },
+	{ "error_log", no_words, "", "", true },
+	{ "stack_trace" },
+	{ "dynamic_events", probe_words, "p:fz/tour vfs_read", "" },
+	{ "kprobe_events", probe_words, "r:fz/tour vfs_read", "" },
+	/* Made by the two above, so it is not always there. */
+	{ "events/fz/e%u/enable", switch_words },
+};
+
+static bool sometimes_there(const struct target *g)
+{
+	return strchr(g->path, '%');
+}
+
+static char before[ARRAY_SIZE(targets)][64];
+static bool missing[ARRAY_SIZE(targets)];
+
+/* What the processes share */
+struct worker {
+	pid_t pid;
+	double since;
+	unsigned int steps;
+	char last[LAST][96];
+};
+
+static struct shared {
+	pthread_rwlock_t turn;
+	double end;
+	struct worker worker[WORKERS_MAX + 1];
+	struct {
+		unsigned int opened, taken, refused, reads;
+		uint64_t us;
+	} stat[ARRAY_SIZE(targets)];
+	unsigned int instances, loads, stacks;
+} *shared;
+static struct worker *me;
+
+#define count(n) __atomic_fetch_add(&(n), 1, __ATOMIC_RELAXED)
+
+/* Says what is next, so that one can see where somebody is stuck. */
+__attribute__((format(printf, 1, 2)))
+static void at(const char *fmt, ...)
+{
+	char s[sizeof(me->last[0])];
+	va_list args;
+
+	if (!me)
+		return;
+	va_start(args, fmt);
+	vsnprintf(s, sizeof(s), fmt, args);
+	va_end(args);
+	for (char *c = s; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '.';
+	memcpy(me->last[++me->steps % LAST], s, sizeof(s));
+	me->since = now();
+}
+
+static void put(const char *path, const char *text, int flags)
+{
+	int fd = open(path, O_WRONLY | flags);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		errno = 0;
+	close(fd);
+}
+
+/* A worker's open files */
+struct file {
+	int fd;
+	const struct target *target;
+};
+
+static struct file files[FILES_OPEN];
+static unsigned int nr_files;
+static pid_t children[CHILDREN];
+static unsigned int nr_children;
+
+static unsigned int number(const struct target *g)
+{
+	return g - targets;
+}
+
+static void spent(const struct target *g, double since)
+{
+	__atomic_fetch_add(&shared->stat[number(g)].us, (now() - since) * 1e6, __ATOMIC_RELAXED);
+}
+
+/* Of those that each worker opens once, the next one. */
+static unsigned int due = ARRAY_SIZE(targets), workers;
+
+static const struct target *any_target(void)
+{
+	const struct target *g = &targets[due];
+
+	if (due < ARRAY_SIZE(targets)) {
+		due += workers;
+		return g;
+	}
+	/* Half of the time those that are read and written most. */
+	return one_in(2) ? &targets[rnd(7)] : &pick(targets);
+}
+
+static void step_open(void)
+{
+	static const int modes[] = {
+		O_WRONLY | O_TRUNC, O_WRONLY | O_APPEND, O_RDWR, O_RDWR | O_TRUNC, O_WRONLY,
+		O_RDONLY, O_RDONLY, O_RDWR | O_APPEND, O_WRONLY | O_TRUNC | O_APPEND,
+		O_WRONLY | O_CREAT, O_RDONLY | O_TRUNC,
+	};
+	const struct target *g = any_target();
+	char path[128], inside[96];
+	int mode = pick(modes), fd;
+	double start;
+
+	snprintf(inside, sizeof(inside), g->path, rnd(8));
+	if (g->everywhere && one_in(2))
+		snprintf(path, sizeof(path), "instances/f%u/%s", rnd(INSTANCES), inside);
+	else
+		snprintf(path, sizeof(path), "%s", inside);
+	at("open %s %#x", path, mode);
+	start = now();
+	fd = open(path, (g->words ? mode : O_RDONLY) | O_NONBLOCK, 0600);
+	spent(g, start);
+	if (fd < 0)
+		return;
+	count(shared->stat[number(g)].opened);
+	files[nr_files++] = (struct file){ fd, g };
+}
+
+static void step_close(unsigned int i)
+{
+	at("close %s", files[i].target->path);
+	close(files[i].fd);
+	files[i] = files[--nr_files];
+}
+
+static void step_write(const struct file *f)
+{
+	static struct text t;
+	size_t done = 0;
+
+	if (!f->target->words)
+		return;
+	t.len = 0;
+	f->target->words(&t);
+	if (one_in(6))
+		spoil(&t);
+	do {
+		size_t part = one_in(3) ? 1 + rnd(t.len - done + 1) : t.len - done;
+		ssize_t n;
+
+		if (part > t.len - done)
+			part = t.len - done;
+		at("write %s '%.*s'", f->target->path, part < 50 ? (int)part : 50, t.s + done);
+		if (one_in(20))
+			n = pwrite(f->fd, t.s + done, part, rnd(10000));
+		else
+			n = write(f->fd, t.s + done, part);
+		if (n < 0) {
+			if (errno != EBADF)
+				count(shared->stat[number(f->target)].refused);
+			return;
+		}
+		count(shared->stat[number(f->target)].taken);
+		done += n;
+		if (!n || one_in(5))
+			return;
+	} while (done < t.len);
+}
+
+static void step_read(const struct file *f)
+{
+	static char buf[4200];
+	size_t most = f->target->whole ? 8192 : 1 + rnd(READ_MAX), done = 0;
+	double end = now() + 2;
+
+	at("read %s", f->target->path);
+	while (done < most && now() < end) {
+		ssize_t n = one_in(10) ? pread(f->fd, buf, 1 + rnd(4200), rnd(100000))
+				       : read(f->fd, buf, 1 + rnd(sizeof(buf)));
+
+		if (n <= 0)
+			break;
+		count(shared->stat[number(f->target)].reads);
+		done += n;
+	}
+}
+
+static void step_seek(const struct file *f)
+{
+	static const int whence[] = { SEEK_SET, SEEK_CUR, SEEK_END };
+
+	at("seek %s", f->target->path);
+	lseek(f->fd, (off_t)rnd(1 << 20) - (one_in(4) ? 1 << 19 : 0), pick(whence));
+	if (one_in(20))
+		lseek(f->fd, (off_t)rnd(1 << 20) << 40, SEEK_SET);
+}
+
+static void step_dup(const struct file *f)
+{
+	int fd = dup(f->fd);
+
+	if (fd >= 0)
+		files[nr_files++] = (struct file){ fd, f->target };
+}
+
+static void step(void);
+
+/* The child has the parent's files, and no others that are told apart. */
+static void step_fork(void)
+{
+	unsigned int seed = rnd(1 << 30);
+	pid_t pid;
+
+	at("fork");
+	pid = fork();
+	if (pid > 0) {
+		children[nr_children++] = pid;
+	} else if (!pid) {
+		me = NULL;
+		due = ARRAY_SIZE(targets);
+		nr_children = CHILDREN;
+		rnd_seed(seed, 0);
+		for (unsigned int n = rnd(12); n && now() < shared->end; n--)
+			step();
+		_exit(0);
+	}
+}
+
+static void reap(bool all)
+{
+	for (unsigned int i = 0; i < nr_children;) {
+		if (all)
+			at("wait for child %d", children[i]);
+		if (waitpid(children[i], NULL, all ? 0 : WNOHANG) == children[i])
+			children[i] = children[--nr_children];
+		else
+			i++;
+	}
+}
+
+static void step_random(void)
+{
+	const struct file *f = nr_files ? &files[rnd(nr_files)] : NULL;
+	const struct target *g = f ? f->target : NULL;
+	unsigned int what = rnd(16);
+	double start = now();
+
+	if (!f || (what < 3 && nr_files < FILES_OPEN))
+		step_open();
+	else if (what < 8)
+		step_write(f);
+	else if (what < 10)
+		step_read(f);
+	else if (what == 10)
+		step_seek(f);
+	else if (what == 11 && nr_files < FILES_OPEN)
+		step_dup(f);
+	else if (what == 12 && nr_children < CHILDREN && one_in(4))
+		step_fork();
+	else
+		step_close(f - files);
+	if (g)
+		spent(g, start);
+}
+
+static void step(void)
+{
+	pthread_rwlock_rdlock(&shared->turn);
+	step_random();
+	pthread_rwlock_unlock(&shared->turn);
+}
+
+/*
+ * A stack for each function is too much if all are traced, and the option is all instances' at a
+ * time: nobody else has a turn meanwhile.
+ */
+static void stacks(void)
+{
+	char one[256];
+
+	at("wait for the others");
+	pthread_rwlock_wrlock(&shared->turn);
+	at("stacks");
+	for (int i = 0; i < INSTANCES; i++) {
+		snprintf(one, sizeof(one), "instances/f%d/current_tracer", i);
+		put(one, "nop", 0);
+	}
+	put("current_tracer", "nop", 0);
+	snprintf(one, sizeof(one), "%s vfs_read", names[rnd(nr_names)]);
+	put("set_ftrace_filter", one, O_TRUNC);
+	put("options/func_stack_trace", "1", 0);
+	put("current_tracer", "function", 0);
+	for (int i = 0; i < 20; i++)
+		put("/proc/self/comm", "fuzz", 0);
+	usleep(20000);
+	put("options/func-no-repeats", one_in(2) ? "1" : "0", 0);
+	put("options/func_stack_trace", "0", 0);
+	if (one_in(2))
+		put("current_tracer", "nop", 0);
+	count(shared->stacks);
+	pthread_rwlock_unlock(&shared->turn);
+}
+
+static void work(unsigned int who, uint64_t seed)
+{
+	me = &shared->worker[who];
+	rnd_seed(seed, who);
+	due = who;
+	while (now() < shared->end) {
+		if (!who && one_in(400))
+			stacks();
+		step();
+		reap(false);
+	}
+	while (nr_files)
+		step_close(0);
+	reap(true);
+	at("done");
+	_exit(0);
+}
+
+/* Instances and modules */
+static bool run(const char *command, const char *arg, const char *arg2)
+{
+	pid_t pid;
+	int status;
+
+	at("%s %s %s", command, arg, arg2 ? arg2 : "");
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 1);
+		dup2(null, 2);
+		execlp(command, command, arg, arg2, NULL);
+		_exit(127);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
+static void unload(const char *module)
+{
+	const char *s = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+	char base[64];
+
+	snprintf(base, sizeof(base), "%.*s", (int)strcspn(s, "."), s);
+	/* A live patch can only go when no task is in it, so no longer than this. */
+	put("/sys/kernel/livepatch/livepatch_sample/enabled", "0", 0);
+	for (int i = 0; i < 100 && !access("/sys/kernel/livepatch/livepatch_sample", F_OK); i++)
+		usleep(20000);
+	run("rmmod", base, NULL);
+}
+
+static void step_module(void)
+{
+	const char *m = modules[rnd(nr_modules)];
+
+	if (one_in(3)) {
+		unload(m);
+	} else if (run(*m == '/' ? "insmod" : "modprobe", m, NULL)) {
+		count(shared->loads);
+		if (one_in(2))
+			unload(m);
+	}
+}
+
+static void step_instance(void)
+{
+	unsigned int n = rnd(INSTANCES);
+	char path[64];
+
+	snprintf(path, sizeof(path), "instances/f%u", n);
+	at("rmdir %s", path);
+	if (one_in(2) && !rmdir(path))
+		return;
+	at("mkdir %s", path);
+	if (mkdir(path, 0700))
+		return;
+	count(shared->instances);
+	snprintf(path, sizeof(path), "instances/f%u/buffer_size_kb", n);
+	put(path, "64", 0);
+	/* If all functions are traced most of the time, little else happens. */
+	snprintf(path, sizeof(path), "instances/f%u/set_ftrace_filter", n);
+	put(path, "vfs_*", 0);
+}
+
+static void make_and_remove(unsigned int who, uint64_t seed)
+{
+	me = &shared->worker[who];
+	rnd_seed(seed, who);
+	while (now() < shared->end) {
+		if (nr_modules && one_in(2))
+			step_module();
+		step_instance();
+		at("sleep");
+		usleep(rnd(100000));
+	}
+	for (int i = 0; i < nr_modules; i++)
+		unload(modules[i]);
+	at("done");
+	_exit(0);
+}
+
+/* The tour, and the way back */
+static int failures;
+
+__attribute__((format(printf, 2, 3)))
+static void result(bool ok, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	printf("%s - ", ok ? "ok" : "not ok");
+	vprintf(fmt, args);
+	printf("\n");
+	va_end(args);
+	failures += !ok;
+}
+
+static bool tour_write(const char *path, const char *text, int flags)
+{
+	int fd = open(path, O_WRONLY | flags);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = !*text || write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	return !close(fd) && ok;
+}
+
+static bool tour_read(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+	return n >= 0;
+}
+
+static const char *off(const struct target *g)
+{
+	return g->off ? g->off : before[number(g)];
+}
+
+static void tour(void)
+{
+	unsigned int there = 0;
+
+	for (const struct target *g = targets; g < targets + ARRAY_SIZE(targets); g++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), g->path, 0);
+		if (access(path, F_OK)) {
+			missing[number(g)] = true;
+			if (!sometimes_there(g))
+				printf("# this kernel has no %s\n", path);
+			continue;
+		}
+		there++;
+		if (!tour_read(path, before[number(g)], sizeof(before[0])))
+			result(false, "%s cannot be read: %s", path, strerror(errno));
+		else if (g->plain && !tour_write(path, g->plain, 0))
+			result(false, "%s does not take '%s': %s", path, g->plain, strerror(errno));
+		else if (g->plain && !tour_write(path, off(g), O_TRUNC))
+			result(false, "%s does not take '%s': %s", path, off(g), strerror(errno));
+	}
+	result(there > 15 && !failures, "%u files take a plain word and can be read", there);
+}
+
+/* As each file was; probes before what makes them, and every kind of command. */
+static void restore(const char *directory)
+{
+	static const char * const commands[] = {
+		"traceon", "traceoff", "snapshot", "stacktrace", "dump", "cpudump",
+		"enable_event:sched:sched_switch", "disable_event:sched:sched_switch",
+	};
+	char path[160], word[96];
+
+	snprintf(path, sizeof(path), "%sset_ftrace_filter", directory);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		snprintf(word, sizeof(word), "!*:%s", commands[i]);
+		put(path, word, O_APPEND);
+		snprintf(word, sizeof(word), "!*:%s:1", commands[i]);
+		put(path, word, O_APPEND);
+	}
+	snprintf(path, sizeof(path), "%sevents/enable", directory);
+	put(path, "0", 0);
+	for (const struct target *g = targets; g < targets + ARRAY_SIZE(targets); g++) {
+		if (!g->words || missing[number(g)] || sometimes_there(g))
+			continue;
+		if (*directory && !g->everywhere)
+			continue;
+		snprintf(path, sizeof(path), "%s%s", *g->path == '/' ? "" : directory, g->path);
+		if (!tour_write(path, off(g), O_TRUNC) && !*directory)
+			result(false, "%s ends with '%s': %s", path, off(g), strerror(errno));
+	}
+}
+
+static void restore_all(void)
+{
+	char path[64];
+
+	for (int i = 0; i < INSTANCES; i++) {
+		snprintf(path, sizeof(path), "instances/f%d/", i);
+		if (access(path, F_OK))
+			continue;
+		restore(path);
+		result(!rmdir(path), "%s can be removed at the end", path);
+	}
+	restore("");
+}
+
+/* Watching */
+static void show_last(int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		const struct worker *w = &shared->worker[i];
+
+		printf("# worker %d, pid %d, %u steps, at the last for %.0f s\n", i, w->pid,
+		       w->steps, now() - w->since);
+		for (unsigned int k = 1; k <= LAST; k++)
+			if (w->last[(w->steps + k) % LAST][0])
+				printf("#    %s\n", w->last[(w->steps + k) % LAST]);
+	}
+}
+
+/* Whether the kernel has found fault with itself: KASAN or a bad page, an oops, a warning. */
+static bool faults(void)
+{
+	char s[32] = "0";
+
+	tour_read("/proc/sys/kernel/tainted", s, sizeof(s));
+	return strtoul(s, NULL, 10) & (1 << 5 | 1 << 7 | 1 << 9);
+}
+
+static void give_up(int nr)
+{
+	printf("# stuck; the kernel is asked for the stacks of all tasks\n");
+	fflush(stdout);
+	put("/proc/sys/kernel/printk", "8", 0);
+	put("/proc/sysrq-trigger", "l", 0);
+	put("/proc/sysrq-trigger", "w", 0);
+	put("/proc/sysrq-trigger", "t", 0);
+	sleep(5);
+	result(false, "nobody is stuck");
+	show_last(nr);
+	fflush(stdout);
+	/* Whoever is stuck cannot be waited for. */
+	_exit(1);
+}
+
+static void watch(int nr)
+{
+	int left = nr, status;
+	bool shown = false;
+
+	while (left) {
+		pid_t pid = waitpid(-1, &status, WNOHANG);
+
+		if (pid > 0) {
+			for (int i = 0; i < nr; i++)
+				if (shared->worker[i].pid == pid) {
+					left--;
+					shared->worker[i].since = 0;
+				}
+			if (status)
+				result(false, "process %d ended with status %#x", pid, status);
+			continue;
+		}
+		for (int i = 0; i < nr; i++)
+			if (shared->worker[i].since && now() - shared->worker[i].since > STUCK)
+				give_up(nr);
+		if (!shown && faults()) {
+			shown = true;
+			result(false, "the kernel has nothing to complain of");
+			show_last(nr);
+			fflush(stdout);
+		}
+		usleep(200000);
+	}
+	result(true, "nobody is stuck");
+}
+
+static void start(int nr, uint64_t seed, double seconds)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	workers = nr;
+	shared->end = now() + seconds;
+	for (int i = 0; i <= nr; i++) {
+		shared->worker[i].since = now();
+		pid = fork();
+		if (!pid && i == nr)
+			make_and_remove(i, seed);
+		else if (!pid)
+			work(i, seed);
+		shared->worker[i].pid = pid;
+	}
+	watch(nr + 1);
+}
+
+static void report(void)
+{
+	unsigned int idle = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(targets); i++) {
+		const struct target *g = &targets[i];
+
+		if (missing[i] && !sometimes_there(g))
+			continue;
+		printf("# %-38s opened %6u, writes taken %6u, refused %6u, reads %6u, %4.0f s\n",
+		       g->path, shared->stat[i].opened, shared->stat[i].taken,
+		       shared->stat[i].refused, shared->stat[i].reads, shared->stat[i].us / 1e6);
+		idle += !sometimes_there(g) && !shared->stat[i].opened;
+	}
+	printf("# %u instances made, %u modules loaded, %u turns with stacks\n",
+	       shared->instances, shared->loads, shared->stacks);
+	result(!idle, "every file was opened (%u were not)", idle);
+	result(shared->instances, "instances were made");
+	result(shared->loads || !nr_modules, "modules were loaded");
+}
+
+static void read_names(void)
+{
+	FILE *f = fopen("available_filter_functions", "r");
+	unsigned int lines = 0, every;
+	char line[600];
+
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f))
+		lines++;
+	every = lines / NAMES_MAX + 1;
+	rewind(f);
+	for (lines = 0; fgets(line, sizeof(line), f) && nr_names < NAMES_MAX; lines++) {
+		if (lines % every)
+			continue;
+		line[strcspn(line, " \t\n")] = 0;
+		names[nr_names++] = strdup(line);
+	}
+	fclose(f);
+}
+
+static bool share(void)
+{
+	pthread_rwlockattr_t attr;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED)
+		return false;
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	/* Otherwise somebody always reads, and stacks() waits for ever. */
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	return !pthread_rwlock_init(&shared->turn, &attr);
+}
+
+int main(int argc, char **argv)
+{
+	int nr = argc > 3 ? atoi(argv[3]) : 0;
+
+	if (nr < 1 || nr > WORKERS_MAX || !share()) {
+		fputs("usage: fuzz SEED SECONDS WORKERS [MODULE...]\n", stderr);
+		return 2;
+	}
+	modules = argv + 4;
+	nr_modules = argc - 4;
+	read_names();
+	result(nr_names > 100, "there are functions to name (%u)", nr_names);
+	if (failures)
+		return 1;
+	tour();
+	put("set_ftrace_filter", "vfs_*", 0);
+	start(nr, strtoull(argv[1], NULL, 0), atof(argv[2]));
+	restore_all();
+	report();
+	return !!failures;
+}
