@@ -91,7 +91,7 @@ struct ftrace_image_sites {
 };
 
 /* Written after the link, so the compiler must not know what is in it. */
-struct ftrace_image_sites ftrace_image_sites __initdata __used = { };
+__visible struct ftrace_image_sites ftrace_image_sites __initdata = { };
 
 static const struct ftrace_image_sites * __init image_sites(void)
 {

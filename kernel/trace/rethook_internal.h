@@ -28,7 +28,7 @@ struct rethook_cpu {
 /* NULL once the rethook is stopped. */
 static __always_inline rethook_handler_t rethook_handler(struct rethook *rh)
 {
-	return rcu_dereference_check(rh->handler, rcu_read_lock_any_held());
+	return (rethook_handler_t)rcu_dereference_check(rh->handler, rcu_read_lock_any_held());
 }
 
 /*

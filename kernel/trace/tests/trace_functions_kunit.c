@@ -180,7 +180,8 @@ static void func_repeats(struct kunit *test)
 
 		func_kunit_call(0, 2);
 		func_kunit_call(1, 1);
-		KUNIT_EXPECT_EQ(test, this_cpu_xchg(repeats->ip, ip), FUNC_REPEATS_BUSY);
+		ip = this_cpu_xchg(repeats->ip, ip);
+		KUNIT_EXPECT_EQ(test, ip, FUNC_REPEATS_BUSY);
 	}
 	func_kunit_call(0, 1);
 	func_kunit_call(2, 1);
