@@ -7,6 +7,7 @@
  *	mark write FILE TEXT     open (truncating), write, close
  *	mark append FILE TEXT    the same, without truncating
  *	mark read FILE           open, read to the end, close
+ *	mark load FILE           load a module
  *	mark loop COUNT          COUNT one-byte reads of /dev/zero, one pread each
  *	mark here                a single mark
  *
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +67,18 @@ static long get(const char *file)
 	return n < 0 ? -1 : total;
 }
 
+static long load(const char *file)
+{
+	int fd = open(file, O_RDONLY);
+	long ret;
+
+	if (fd < 0)
+		return -1;
+	ret = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	return ret;
+}
+
 /* /dev/zero is opened and touched before the window, so that only the reads are in it. */
 static int zero = -1;
 
@@ -80,7 +94,8 @@ static long loop(long count)
 
 static int usage(void)
 {
-	fputs("usage: mark write|append FILE TEXT | read FILE | loop COUNT | here\n", stderr);
+	fputs("usage: mark write|append FILE TEXT | read FILE | load FILE | loop COUNT | here\n",
+	      stderr);
 	return 2;
 }
 
@@ -92,6 +107,8 @@ static long act(int argc, char **argv)
 		return put(argv[2], argv[3], 0);
 	if (argc == 3 && !strcmp(argv[1], "read"))
 		return get(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "load"))
+		return load(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "loop"))
 		return loop(atol(argv[2]));
 	errno = EINVAL;
