@@ -700,11 +700,13 @@ static void filter_look_up_all(struct kunit *test)
 /* One name that has no site that can be used, among others. */
 static void filter_look_up_missing(struct kunit *test)
 {
-	const char *names[] = { "gcd", "int_sqrt" };
 	unsigned long addrs[2];
+	const char *names[2];
 	struct dyn_ftrace *rec;
 	bool has_quarantine;
 
+	names[0] = "gcd";
+	names[1] = "int_sqrt";
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
 	KUNIT_EXPECT_EQ(test, addrs[0], (unsigned long)gcd);
 	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)int_sqrt);

@@ -427,8 +427,7 @@ static void sites_kunit_symbols(struct mod_kallsyms *syms, Elf_Sym *sym, char *s
 			.st_shndx	= 1,
 			.st_value	= *value,
 		};
-		strcpy(strings + at, *name);
-		at += strlen(*name) + 1;
+		at += sprintf(strings + at, "%s", *name) + 1;
 	}
 }
 
@@ -473,7 +472,7 @@ static void sites_names_while_loading(struct kunit *test)
 			if (i == when) {
 				rcu_assign_pointer(mod->kallsyms, &mod->core_kallsyms);
 				/* As if the memory were freed, and in use again. */
-				strcpy(strings[0] + 1, "not_an_object_at_all");
+				memset(strings[0], 'x', sizeof(strings[0]) - 1);
 			}
 			KUNIT_EXPECT_STREQ(test, ftrace_names_get(names, i), expected[i]);
 		}
