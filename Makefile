@@ -4,7 +4,7 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients configs fuzz shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
+.PHONY: help demo check kselftest clients configs fuzz arches shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -13,6 +13,7 @@ help:
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
+	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
@@ -95,6 +96,10 @@ fuzz: tree
 	@harness/setup build guest
 	@harness/kernel configs/fuzz
 	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' fuzz-4
+
+arches: tree
+	@harness/setup build cross guest
+	@harness/arches $(ARCHES)
 
 series: base
 	@harness/setup build

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The first process of a 32-bit guest, where none of the guest's own programs run:
+ * tests what switches text (static keys, static calls, kprobes, KUnit's suites) while
+ * other tasks execute it. Lines "ok N - TEXT" and "not ok N - TEXT", the latter after
+ * what came instead, as "# " lines; then "GUEST-EXIT 0". Built on the kernel's own
+ * tools/include/nolibc, so that no 32-bit libc is needed.
+ */
+#define TRACING		"/sys/kernel/tracing/"
+#define EVENTS		TRACING "events/"
+#define CALLS		50
+#define ROUNDS		20
+#define READERS		3
+
+static char buf[1 << 18];
+static int tests, failures;
+
+static void check(int ok, const char *text)
+{
+	tests++;
+	failures += !ok;
+	printf("%s %d - %s\n", ok ? "ok" : "not ok", tests, text);
+}
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC), len = strlen(text), done;
+
+	done = fd < 0 ? -1 : write(fd, text, len);
+	if (done != len)
+		printf("# writing '%s' to %s failed: %d\n", text, path, errno);
+	if (fd >= 0)
+		close(fd);
+	return done == len;
+}
+
+/* Leaves the file in buf; what does not fit is lost. */
+static int get(const char *path)
+{
+	int fd = open(path, O_RDONLY), len = 0, n;
+
+	buf[0] = 0;
+	if (fd < 0)
+		return printf("# cannot open %s: %d\n", path, errno) < 0;
+	while ((n = read(fd, buf + len, sizeof(buf) - 1 - len)) > 0)
+		len += n;
+	buf[len] = 0;
+	close(fd);
+	return 1;
+}
+
+static int count(const char *word)
+{
+	int len = strlen(word), n = 0;
+
+	for (const char *at = buf; *at; at++)
+		n += !strncmp(at, word, len);
+	return n;
+}
+
+/* Of the trace, which is emptied. */
+static int traced(const char *word, int want)
+{
+	int n;
+
+	get(TRACING "trace");
+	n = count(word);
+	put(TRACING "trace", "\n");
+	if (n != want)
+		printf("# %d lines have '%s', not %d\n", n, word, want);
+	return n == want;
+}
+
+/* Records what this task does, and not what the readers do. */
+static int only_me(const char *path)
+{
+	char filter[40] = "common_pid==";
+
+	itoa_r(getpid(), filter + strlen(filter));
+	return put(path, filter);
+}
+
+static void reads(int fd)
+{
+	char byte;
+
+	for (int i = 0; i < CALLS; i++) {
+		lseek(fd, 0, SEEK_SET);
+		read(fd, &byte, 1);
+	}
+}
+
+/* They execute what the tests switch. */
+static void readers_start(int *pids)
+{
+	for (int i = 0; i < READERS; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			int fd = open("/proc/version", O_RDONLY);
+
+			for (;;) {
+				reads(fd);
+				getppid();
+			}
+		}
+	}
+}
+
+static int readers_stop(const int *pids)
+{
+	int status, alive = 0;
+
+	for (int i = 0; i < READERS; i++) {
+		alive += !kill(pids[i], SIGKILL);
+		waitpid(pids[i], &status, 0);
+	}
+	return alive == READERS;
+}
+
+static int events(void)
+{
+	const char *enable = EVENTS "syscalls/sys_enter_getppid/enable";
+	int ok = only_me(EVENTS "syscalls/sys_enter_getppid/filter");
+
+	for (int i = 0; i < ROUNDS; i++) {
+		ok &= put(enable, "1");
+		for (int k = 0; k < CALLS; k++)
+			getppid();
+		ok &= put(enable, "0");
+		for (int k = 0; k < CALLS; k++)
+			getppid();
+		ok &= traced("sys_getppid(", CALLS);
+	}
+	return ok;
+}
+
+static int all_events(void)
+{
+	int ok = 1;
+
+	for (int i = 0; i < 3; i++) {
+		ok &= put(EVENTS "enable", "1");
+		usleep(100000);
+		ok &= put(EVENTS "enable", "0");
+	}
+	get(TRACING "trace");
+	ok &= count("sched_switch: ") > 0;
+	return ok & put(TRACING "trace", "\n");
+}
+
+static int kprobes_list(const char *word)
+{
+	for (int i = 0; i < 100; i++) {
+		get("/sys/kernel/debug/kprobes/list");
+		if (count(word))
+			return 1;
+		usleep(100000);
+	}
+	printf("# no '%s' in kprobes/list:\n# %s\n", word, buf);
+	return 0;
+}
+
+/* With a breakpoint at first, and with a jump once that has taken its place. */
+static int kprobe(int fd)
+{
+	int ok = put(TRACING "kprobe_events", "p:entry vfs_read\n");
+
+	ok &= only_me(EVENTS "kprobes/entry/filter");
+	for (int i = 0; i < 5; i++) {
+		ok &= put(EVENTS "kprobes/entry/enable", "1");
+		reads(fd);
+		ok &= traced(" entry: (vfs_read", CALLS) && kprobes_list("[OPTIMIZED]");
+		reads(fd);
+		ok &= put(EVENTS "kprobes/entry/enable", "0");
+		reads(fd);
+		/* What reads the lists is recorded, too. */
+		get(TRACING "trace");
+		ok &= count(" entry: (vfs_read") >= CALLS;
+		ok &= put(TRACING "trace", "\n");
+	}
+	return ok & put(TRACING "kprobe_events", "\n");
+}
+
+static int kretprobe(int fd)
+{
+	int ok = put(TRACING "kprobe_events", "r:return vfs_read ret=$retval\n");
+
+	ok &= only_me(EVENTS "kprobes/return/filter");
+	for (int i = 0; i < ROUNDS; i++) {
+		ok &= put(EVENTS "kprobes/return/enable", "1");
+		reads(fd);
+		ok &= put(EVENTS "kprobes/return/enable", "0");
+		reads(fd);
+		ok &= traced(" ret=0x1\n", CALLS);
+	}
+	return ok & put(TRACING "kprobe_events", "\n");
+}
+
+/* Its event is a kprobe, and there are keys in its text. */
+static int module(void)
+{
+	int fd = open("/module.ko", O_RDONLY), ok, n;
+
+	for (n = 0; n < 5; n++) {
+		ok = !syscall(__NR_finit_module, fd, "", 0);
+		if (ok)
+			close(open("/proc/version", O_RDONLY));
+		if (!ok || syscall(__NR_delete_module, "kprobe_event_gen_test", 0)) {
+			printf("# %s: errno %d\n", ok ? "unloading" : "loading", errno);
+			break;
+		}
+	}
+	close(fd);
+	return n == 5;
+}
+
+static int kunit(const char *path)
+{
+	int ok = get(path) && count("ok ") && !count("not ok ");
+
+	if (!ok)
+		printf("# %s\n", buf);
+	return ok;
+}
+
+static void run_tests(void)
+{
+	int fd = open("/proc/version", O_RDONLY), pids[READERS];
+
+	readers_start(pids);
+	check(events(), "static keys: an event on and off, each call of it recorded");
+	check(all_events(), "static keys: all events on and off");
+	check(kprobe(fd), "kprobe: breakpoint and jump, each call recorded");
+	check(kretprobe(fd), "kretprobe: each return recorded, with its value");
+	check(module(), "a module with keys and kprobes comes and goes");
+	check(readers_stop(pids), "the tasks that executed all this are well");
+	check(kunit("/sys/kernel/debug/kunit/text_patch/results"), "KUnit: text_patch");
+	check(kunit("/sys/kernel/debug/kunit/kprobes_test/results"), "KUnit: kprobes_test");
+}
+
+int main(void)
+{
+	mkdir("/dev", 0755);
+	mount("dev", "/dev", "devtmpfs", 0, 0);
+	mount("proc", "/proc", "proc", 0, 0);
+	mount("sys", "/sys", "sysfs", 0, 0);
+	mount("debug", "/sys/kernel/debug", "debugfs", 0, 0);
+	mount("tracing", "/sys/kernel/tracing", "tracefs", 0, 0);
+	dup2(open("/dev/ttyS1", O_RDWR), 1);
+	run_tests();
+	printf("GUEST-EXIT %d\n", !!failures);
+	sleep(1);
+	reboot(LINUX_REBOOT_CMD_RESTART);
+	return 1;
+}
