@@ -42,8 +42,10 @@ enum {
 	TEXT_MAX = 12000,
 	FILES_OPEN = 6,		/* of a worker */
 	CHILDREN = 3,
+	TOGETHER = 4,
 	INSTANCES = 3,
 	READ_MAX = 1 << 16,	/* bytes a step */
+	OFTEN = 9,		/* of the targets, the first ones */
 };
 
 static double now(void)
@@ -288,10 +290,12 @@ static void tracer_words(struct text *t)
 
 static void one_probe(struct text *t)
 {
-	static const char * const kinds[] = { "p", "r", "f", "f", "r3", "p0", "t", "-", "x", "" };
+	static const char * const kinds[] = {
+		"p", "p", "r", "r", "f", "f", "f", "r3", "t", "x", "",
+	};
 	static const char * const tails[] = {
-		"", "", "", "", "%return", "+0", "+4", " $stack0", " $retval", " a=$comm:string",
-		" $arg1", "-1", " %ax",
+		"", "", "", "", "", "", "", "", "%return", "%return", "+0", "+4", " $stack0",
+		" $retval", " a=$comm:string", " $arg1", "-1", " %ax",
 	};
 
 	if (one_in(3))
@@ -367,6 +371,9 @@ static const struct target targets[] = {
 	{ "set_graph_notrace", filter_words, "vfs_read", "" },
 	{ "set_ftrace_pid", pid_words, "1", "", true },
 	{ "set_ftrace_notrace_pid", pid_words, "1", "", true },
+	{ "dynamic_events", probe_words, "p:fz/tour vfs_read", "" },
+	/* Made by the one above, so it is not always there. */
+	{ "events/fz/e%u/enable", switch_words },
 	{ "stack_trace_filter", filter_words, "vfs_read", "" },
 	{ "stack_max_size", number_words, "0", "0" },
 	{ "/proc/sys/kernel/stack_tracer_enabled", switch_words, "0", "0" },
@@ -396,10 +403,7 @@ static const struct target targets[] = {
 	{ "dyn_ftrace_total_info" },
 	{ "error_log", no_words, "", "", true },
 	{ "stack_trace" },
-	{ "dynamic_events", probe_words, "p:fz/tour vfs_read", "" },
 	{ "kprobe_events", probe_words, "r:fz/tour vfs_read", "" },
-	/* Made by the two above, so it is not always there. */
-	{ "events/fz/e%u/enable", switch_words },
 };
 
 static bool sometimes_there(const struct target *g)
@@ -495,7 +499,7 @@ static const struct target *any_target(void)
 		return g;
 	}
 	/* Half of the time those that are read and written most. */
-	return one_in(2) ? &targets[rnd(7)] : &pick(targets);
+	return one_in(2) ? &targets[rnd(OFTEN)] : &pick(targets);
 }
 
 static void step_open(void)
@@ -550,7 +554,7 @@ static void step_write(const struct file *f)
 		if (part > t.len - done)
 			part = t.len - done;
 		at("write %s '%.*s'", f->target->path, part < 50 ? (int)part : 50, t.s + done);
-		if (one_in(20))
+		if (one_in(6))
 			n = pwrite(f->fd, t.s + done, part, rnd(10000));
 		else
 			n = write(f->fd, t.s + done, part);
@@ -871,6 +875,34 @@ static void tour(void)
 	result(there > 15 && !failures, "%u files take a plain word and can be read", there);
 }
 
+/* write() to one open file is one at a time; pwrite() is not, nor what io_uring does. */
+static void write_together(const char *path)
+{
+	static const char * const words[] = {
+		"vfs_read ", "!vfs_read ", "vfs_wri", "te ", "ksys_* ", "no_such_function ",
+		"!ksys_read ", "vfs_*:mod:never ",
+	};
+	int fd = open(path, O_WRONLY | O_TRUNC), status, bad = 0;
+	double end = now() + 1;
+
+	for (unsigned int i = 0; fd >= 0 && i < TOGETHER; i++) {
+		if (fork())
+			continue;
+		rnd_seed(i, 0);
+		for (int n = 2000; n && now() < end; n--) {
+			const char *s = pick(words);
+
+			if (pwrite(fd, s, strlen(s), 0) < 0)
+				errno = 0;
+		}
+		_exit(0);
+	}
+	while (wait(&status) > 0)
+		bad += !!status;
+	result(fd >= 0 && !bad && !close(fd), "%d write to one open %s", TOGETHER, path);
+	put(path, "", O_TRUNC);
+}
+
 /* As each file was; probes before what makes them, and every kind of command. */
 static void restore(const char *directory)
 {
@@ -1076,6 +1108,8 @@ int main(int argc, char **argv)
 	if (failures)
 		return 1;
 	tour();
+	write_together("set_ftrace_filter");
+	write_together("set_graph_function");
 	put("set_ftrace_filter", "vfs_*", 0);
 	start(nr, strtoull(argv[1], NULL, 0), atof(argv[2]));
 	restore_all();
