@@ -37,7 +37,9 @@
 #include <linux/glob.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -1444,6 +1446,8 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 
 /**
  * struct filter_file - an open set_ftrace_filter or set_ftrace_notrace
+ * @lock: covers @edit, @wrote, @failed and @parser, as pwrite() is not one at a time;
+ *	  is taken before ftrace_command_mutex and ftrace_lock
  * @tr: its instance, or NULL
  * @ops: whose filter it is
  * @exclude: it is set_ftrace_notrace
@@ -1455,6 +1459,8 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
  * @shown: for reading: the sites as of when the file was opened
  */
 struct filter_file {
+	/* One write at a time */
+	struct mutex		lock;
 	struct trace_array	*tr;
 	struct ftrace_ops	*ops;
 	bool			exclude;
@@ -1610,15 +1616,16 @@ static void later_cut(struct list_head *list, struct list_head *last)
 		later_free(list_entry(last->next, struct filter_later, node));
 }
 
-static ssize_t filter_file_write(struct file *file, const char __user *ubuf, size_t cnt,
-				 loff_t *ppos)
+static ssize_t filter_file_write_locked(struct filter_file *f, const char __user *ubuf,
+					size_t cnt, loff_t *ppos)
 {
-	struct filter_file *f = filter_file_of(file);
 	struct ftrace_site_set *add __free(site_set) = ftrace_site_set_dup(f->edit.add);
 	struct ftrace_site_set *del __free(site_set) = ftrace_site_set_dup(f->edit.del);
 	struct list_head *last = f->edit.later.prev;
 	bool took = false;
 	ssize_t ret;
+
+	lockdep_assert_held(&f->lock);
 
 	if (!cnt)
 		return 0;
@@ -1638,6 +1645,15 @@ static ssize_t filter_file_write(struct file *file, const char __user *ubuf, siz
 	later_cut(&f->edit.later, last);
 	f->failed = true;
 	return ret;
+}
+
+static ssize_t filter_file_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	struct filter_file *f = filter_file_of(file);
+
+	guard(mutex)(&f->lock);
+	return filter_file_write_locked(f, ubuf, cnt, ppos);
 }
 
 /**
@@ -1803,6 +1819,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 			trace_array_put(tr);
 		return -ENOMEM;
 	}
+	mutex_init(&f->lock);
 	f->tr = tr;
 	f->ops = ops ?: tr->ops;
 	f->exclude = flag & FTRACE_ITER_NOTRACE;

@@ -36,6 +36,8 @@
  *     which nothing but failing writes went leaves its list alone, even if it
  *     was opened to be truncated.
  *
+ * Lock order: graph_file.lock > ftrace_lock. The former covers what is written to
+ * one open file: write() is one at a time, but pwrite() and io_uring are not.
  * ftrace_lock covers the lists. The callbacks read them without it, wherever a
  * function is called: in NMIs, and where RCU is not watching. So a filter that
  * is replaced is retired, see ftrace_retire().
@@ -48,6 +50,8 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -443,6 +447,7 @@ static int graph_edit_commit(const struct graph_edit *edit, struct graph_list *l
 /**
  * struct graph_file - an open set_graph_function or set_graph_notrace
  * @list: which one
+ * @lock: covers @edit, @wrote, @failed and @parser
  * @edit: what was written
  * @wrote: some word was taken
  * @failed: some write failed
@@ -451,6 +456,8 @@ static int graph_edit_commit(const struct graph_edit *edit, struct graph_list *l
  */
 struct graph_file {
 	struct graph_list	*list;
+	/* One write at a time */
+	struct mutex		lock;
 	struct graph_edit	edit;
 	bool			wrote;
 	bool			failed;
@@ -493,10 +500,9 @@ static struct graph_file *graph_file_of(struct file *file)
 	return file->private_data;
 }
 
-static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size_t cnt,
-				loff_t *ppos)
+static ssize_t graph_file_write_locked(struct graph_file *f, const char __user *ubuf,
+				       size_t cnt, loff_t *ppos)
 {
-	struct graph_file *f = graph_file_of(file);
 	struct graph_edit before = {
 		.add	= ftrace_site_set_dup(f->edit.add),
 		.del	= ftrace_site_set_dup(f->edit.del),
@@ -504,6 +510,8 @@ static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size
 	};
 	bool took = false;
 	ssize_t ret = -ENOMEM;
+
+	lockdep_assert_held(&f->lock);
 
 	if ((!before.add && f->edit.add) || (!before.del && f->edit.del)) {
 		trace_parser_clear(&f->parser);
@@ -518,6 +526,15 @@ out:
 	f->failed |= ret < 0;
 	graph_edit_destroy(&before);
 	return ret;
+}
+
+static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size_t cnt,
+				loff_t *ppos)
+{
+	struct graph_file *f = graph_file_of(file);
+
+	guard(mutex)(&f->lock);
+	return graph_file_write_locked(f, ubuf, cnt, ppos);
 }
 
 /* Without a filter, there is one line to show. Positions count from 1: NULL ends. */
@@ -605,6 +622,7 @@ static int graph_file_open(struct inode *inode, struct file *file)
 	if (!f)
 		return -ENOMEM;
 	f->list = inode->i_private;
+	mutex_init(&f->lock);
 	f->edit.clear = (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC);
 	ret = graph_file_init(f, file);
 	if (ret)
