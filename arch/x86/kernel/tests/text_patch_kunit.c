@@ -544,13 +544,20 @@ static noinline void text_patch_kunit_core(void)
 }
 
 /* Past what the compiler puts at the head of a function. */
-#define KUNIT_CORE	((u8 *)text_patch_kunit_core + 128)
+static u8 *kunit_core(void)
+{
+	u8 *text = (u8 *)text_patch_kunit_core;
+
+	/* With IBT, objtool wants an ENDBR at what a constant points to. */
+	OPTIMIZER_HIDE_VAR(text);
+	return text + 128;
+}
 
 static void kunit_core_queue(size_t offset, const u8 *insn, size_t len)
 {
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	text_poke_queue(KUNIT_CORE + offset, insn, len, NULL);
+	text_poke_queue(kunit_core() + offset, insn, len, NULL);
 }
 
 /*
@@ -559,7 +566,7 @@ static void kunit_core_queue(size_t offset, const u8 *insn, size_t len)
  */
 static void text_patch_kunit_collect(struct kunit *test)
 {
-	const u8 *text = KUNIT_CORE;
+	const u8 *text = kunit_core();
 
 	text_batch_begin();
 	kunit_core_queue(0, "\xc3", 1);
@@ -603,7 +610,7 @@ static void text_patch_kunit_collect(struct kunit *test)
  */
 static void text_patch_kunit_collect_mortal(struct kunit *test)
 {
-	const u8 *core = KUNIT_CORE;
+	const u8 *core = kunit_core();
 
 	text_batch_begin();
 	kunit_core_queue(500, "\xc3", 1);
