@@ -65,6 +65,8 @@ static int rethook_release(struct objpool_head *pool, void *context)
 {
 	struct rethook *rh = context;
 
+	/* A node on a stack has counted here until now. */
+	free_percpu(rh->cpu);
 	kfree(rh);
 	return 0;
 }
@@ -131,7 +133,6 @@ static void rethook_free_rcu(struct rcu_head *head)
 	/* An empty cache holds NULL, which is dropped without effect. */
 	for_each_possible_cpu(cpu)
 		objpool_drop(per_cpu_ptr(rh->cpu, cpu)->cache, &rh->pool);
-	free_percpu(rh->cpu);
 	/* Frees the rethook, now or with its last node: do not touch it again. */
 	objpool_fini(&rh->pool);
 }
