@@ -35,7 +35,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
 enum {
-	STUCK = 150,		/* seconds at one thing */
+	STUCK = 240,		/* seconds at one thing */
 	WORKERS_MAX = 16,
 	LAST = 12,		/* things that a worker remembers */
 	NAMES_MAX = 4096,
