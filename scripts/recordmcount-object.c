@@ -40,6 +40,9 @@
 
 #define MAX_DEFINED	8
 
+/* R_386_NONE, R_X86_64_NONE, and so on. */
+#define RELOCATION_NONE	0
+
 #ifndef SHT_LLVM_ADDRSIG
 #define SHT_LLVM_ADDRSIG	0x6fff4c03
 #endif
@@ -551,29 +554,19 @@ static void sites_nop(struct object *o)
 	}
 }
 
-/* Takes the sites' relocations out; @site is in their order. */
-static void sites_unlink(struct object *o)
+/*
+ * The relocations stay, of a type that does nothing: kpatch-build finds by them
+ * which functions it can patch.
+ */
+static void sites_disarm(struct object *o)
 {
 	struct elf_file *f = o->f;
-	const struct site *s = o->site, *end = o->site + o->nr_site;
-	size_t size, from, to, stop;
-	struct section *sec;
+	const struct site *s;
 	u8 *rel;
 
-	while (s < end) {
-		sec = &f->sec[s->relsec];
-		rel = section_data(f, s->relsec);
-		size = section_rel_size(f, sec);
-		for (to = s->rel; s < end && &f->sec[s->relsec] == sec; s++) {
-			from = s->rel + 1;
-			stop = sec->sh.sh_size / size;
-			if (s + 1 < end && s[1].relsec == s->relsec)
-				stop = s[1].rel;
-			memmove(rel + to * size, rel + from * size, (stop - from) * size);
-			to += stop - from;
-		}
-		memset(rel + to * size, 0, sec->sh.sh_size - to * size);
-		sec->sh.sh_size = to * size;
+	for (s = o->site; s < o->site + o->nr_site; s++) {
+		rel = section_data(f, s->relsec) + s->rel * section_rel_size(f, &f->sec[s->relsec]);
+		rel_put_info(f, rel, rel_sym(f, rel), RELOCATION_NONE);
 	}
 }
 
@@ -845,7 +838,7 @@ static int object_apply(struct object *o, enum site_action action)
 
 	if (action == SITE_RECORD_AND_NOP) {
 		sites_nop(o);
-		sites_unlink(o);
+		sites_disarm(o);
 	}
 	if (tail_start(f))
 		return VERDICT_FAILED;

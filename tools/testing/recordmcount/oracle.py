@@ -9,6 +9,7 @@ from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTI
 
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
 PC32 = 2        # R_X86_64_PC32 and R_386_PC32
+R_NONE = 0
 TABLE = "__mcount_loc"
 
 SECTION = re.compile(r"^Disassembly of section (.*):$")
@@ -92,11 +93,13 @@ def symbol_key(elf, symbol):
 
 
 def all_relocations(elf):
-    """All relocations but the table's, however their symbols are numbered."""
+    """All relocations but the table's, however their symbols are numbered. One that
+    does nothing has no addend: where that stands in the text, it is part of a NOP."""
     found = collections.Counter()
     for rels in elf.rel_sections():
         if elf.sections[rels.sh_info].name != TABLE:
             for offset, kind, symbol, addend in elf.relocations(rels):
+                addend = addend if kind != R_NONE else 0
                 found[rels.sh_info, offset, kind, symbol_key(elf, symbol), addend] += 1
     return found
 
@@ -107,23 +110,24 @@ def all_symbols(elf):
 
 
 def check_rest(before, after, sites, nop, errors):
-    """Nothing but the sites' bytes and relocations may differ."""
+    """Nothing but the sites' bytes may differ, and the types of their relocations."""
     count = len(before.sections)
     for old, new in zip(before.sections, after.sections[:count]):
         if (old.name, old.sh_type, old.sh_flags) != (new.name, new.sh_type, new.sh_flags):
             errors.append("section %d: %s became %s" % (old.index, old.name, new.name))
     if all_symbols(before) != all_symbols(after):
         errors.append("the symbols differ")
-    lost = all_relocations(before)
-    lost.subtract(all_relocations(after))
-    for (sec, offset, _, symbol, _), times in lost.items():
-        if not times:
-            continue
-        head = [(sec, offset - 1), (sec, offset - 2)]
-        if not nop or times != 1 or not any(site in sites for site in head):
-            errors.append("relocation in section %d at %#x (%s) differs" % (sec, offset, symbol))
-    if nop and sum(lost.values()) != len(sites):
-        errors.append("%d relocations gone for %d sites" % (sum(lost.values()), len(sites)))
+    want, have = collections.Counter(), all_relocations(after)
+    disarmed = 0
+    for (sec, offset, kind, symbol, addend), times in all_relocations(before).items():
+        if nop and not sites.isdisjoint([(sec, offset - 1), (sec, offset - 2)]):
+            disarmed += times
+            kind, addend = R_NONE, 0
+        want[sec, offset, kind, symbol, addend] += times
+    for sec, offset, kind, symbol, _ in (want - have) + (have - want):
+        errors.append("relocation in section %d at %#x (%s, type %d) differs" % (sec, offset, symbol, kind))
+    if nop and disarmed != len(sites):
+        errors.append("%d relocations for %d sites" % (disarmed, len(sites)))
     check_text(before, after, sites, nop, errors)
 
 
