@@ -4,12 +4,13 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest clients configs fuzz arches shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
+.PHONY: help demo check kselftest bpftest clients configs fuzz arches shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
 	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
+	@echo 'make bpftest      the kernel'"'"'s own BPF selftests of programs on functions, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
@@ -83,6 +84,12 @@ bench-rt: tree
 kselftest: test-kernel stock-test
 	@harness/setup guest
 	@harness/kselftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
+
+bpftest: tree
+	@harness/setup build btf bpf guest
+	@harness/kernel stock-bpf
+	@harness/kernel ours-bpf
+	@harness/bpftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
 clients: test-kernel
 	@harness/setup guest

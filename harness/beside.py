@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,7 +45,7 @@ class Suite:
     additions: tuple = ()   # what harness/image adds to the user space
     timeout: int = 1800
     mem: str = "1G"
-    prepare: object = None  # function(stock's kernel, its tree), before all else
+    prepare: object = None  # function(stock's kernel), before all else
 
     @property
     def out(self):
@@ -119,16 +118,6 @@ def logged(log, *commands):
                 raise vm.Failure(f"{command[0]} failed: see build/logs/{log}")
 
 
-def built(results, path, tree, commands):
-    """A copy of path in tree's selftests where commands(the copy) have been run, to build it for a kernel."""
-    name = f"{os.path.basename(path)}-{os.path.basename(os.path.normpath(results.kernel))}"
-    where = os.path.join(results.suite.out, name)
-    shutil.rmtree(where, ignore_errors=True)
-    shutil.copytree(os.path.join(tree, SELFTESTS, path), where)
-    logged(name + ".log", *commands(where))
-    return where
-
-
 def run_part(suite, kernel, part, tree, only):
     results = Results(suite, kernel, part)
     suite.parts[part](results, tree, only)
@@ -194,7 +183,7 @@ def run_both(suite, args):
     """Stock's and ours's results; stock's may be those of an earlier run."""
     base, tree = (os.path.join(vm.TOP, "build", name) for name in ("base", "tree"))
     if suite.prepare:
-        suite.prepare(args.stock, base)
+        suite.prepare(args.stock)
     now = digest(suite, args.stock, base)
     stock = None if args.fresh or args.only else kept_results(suite, args.stock, now)
     found = run_kernels(suite, {args.ours: tree} if stock else {args.stock: base, args.ours: tree},

@@ -43,7 +43,7 @@ DEBUG_PORT = 0xe9
 
 # The kernels under build/, and what makes them.
 MAKE_TARGETS = {"ours": "kernel", "stock": "stock", "ours-test": "test-kernel", "stock-test": "stock-test",
-                "ours-rt": "bench-rt", "stock-rt": "bench-rt"}
+                "ours-rt": "bench-rt", "stock-rt": "bench-rt", "ours-bpf": "bpftest", "stock-bpf": "bpftest"}
 
 # How a run ended, by exit status, where it is not the job's own.
 PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT, TROUBLE = 120, 121, 122, 123, 124, 125
