@@ -66,6 +66,8 @@ struct site_list {
 
 static int site_reader_set_table(struct site_reader *r, struct ftrace_table *table)
 {
+	int ret;
+
 	ftrace_names_end(&r->names);
 	r->table = table;
 	r->index = 0;
@@ -73,7 +75,13 @@ static int site_reader_set_table(struct site_reader *r, struct ftrace_table *tab
 	if (table && table->mod)
 		r->suffix_len = scnprintf(r->suffix, sizeof(r->suffix), " [%s]",
 					  module_name(table->mod));
-	return table ? ftrace_names_start(&r->names, table) : 0;
+	ret = table ? ftrace_names_start(&r->names, table) : 0;
+	if (ret) {
+		/* There are no names: the next read begins anew. */
+		r->table = NULL;
+		r->changed = ~ftrace_sites_changed;
+	}
+	return ret;
 }
 
 /* Moves to the next record that is listed, the present one included. */
