@@ -612,46 +612,6 @@ static void ops_forget(struct ftrace_ops *ops)
 	ops->func = ops->saved_func;
 }
 
-/**
- * ftrace_attach - register an ops and attach it to the sites that it wants
- * @ops: initialized and not registered
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
- * the ops as it was; -EFAULT likewise, if all sites that it wants are in
- * quarantine, or one if it may go around the function.
- */
-int ftrace_attach(struct ftrace_ops *ops)
-{
-	static unsigned int seq;
-	int ret;
-
-	ftrace_release_repaired();
-
-	if (!is_kernel_core_data((unsigned long)ops))
-		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
-	/* One that nobody has waited for since it was detached has it still. */
-	if (ops_has_gate(ops) && !ops->gate) {
-		ops->gate = ftrace_gate_alloc();
-		if (!ops->gate)
-			return -ENOMEM;
-	}
-	ops->saved_func = ops->func;
-	ops->seq = ++seq;
-	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	list_add_tail(&ops->list, &ftrace_ops_registered);
-	hlist_add_head(&ops->filter_user, &ops->filter->users);
-	ftrace_pid_update_ops(ops);
-
-	ret = tx_run_one(ops);
-	if (ret) {
-		ops_forget(ops);
-		ftrace_gate_put(ops->gate);
-		ops->gate = NULL;
-	}
-	return ret;
-}
-
 /*
  * Where the sites of the callsets of an ops go. Those for which there is no memory
  * stay. Returns how many there may be.
@@ -726,6 +686,48 @@ static void tx_leave(struct ftrace_ops *ops)
 	}
 	arch_ftrace_patch_end(patch);
 	ftrace_callsets_drop_idle();
+}
+
+/**
+ * ftrace_attach - register an ops and attach it to the sites that it wants
+ * @ops: initialized and not registered
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
+ * the ops as it was; -EFAULT likewise, if all sites that it wants are in
+ * quarantine, or one if it may go around the function.
+ */
+int ftrace_attach(struct ftrace_ops *ops)
+{
+	static unsigned int seq;
+	int ret;
+
+	ftrace_release_repaired();
+
+	if (!is_kernel_core_data((unsigned long)ops))
+		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	/* One that nobody has waited for since it was detached has it still. */
+	if (ops_has_gate(ops) && !ops->gate) {
+		ops->gate = ftrace_gate_alloc();
+		if (!ops->gate)
+			return -ENOMEM;
+	}
+	ops->saved_func = ops->func;
+	ops->seq = ++seq;
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	list_add_tail(&ops->list, &ftrace_ops_registered);
+	hlist_add_head(&ops->filter_user, &ops->filter->users);
+	ftrace_pid_update_ops(ops);
+
+	ret = tx_run_one(ops);
+	if (ret) {
+		/* Callsets were made for it that nobody has. */
+		tx_leave(ops);
+		ops_forget(ops);
+		ftrace_gate_put(ops->gate);
+		ops->gate = NULL;
+	}
+	return ret;
 }
 
 /**

@@ -360,6 +360,23 @@ static void update_failure_changes_nothing(struct kunit *test)
 	update_kunit_expect_state(test, &before);
 }
 
+/* Nor does a callset name the ops that was made for a site before the one that is taken. */
+static void update_failure_leaves_no_callset(struct kunit *test)
+{
+	struct update_kunit_ops *u = update_kunit_ops;
+
+	u[0].ops.flags = FTRACE_OPS_FL_IPMODIFY;
+	u[1].ops.flags = FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[1], UPDATE_KUNIT_ALL), 0);
+	for (unsigned int i = 0; i < KUNIT_NR_SITES; i++) {
+		KUNIT_EXPECT_EQ(test, update_kunit_attach(&u[0], BIT(i)), 0);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[1].ops), -EBUSY);
+		KUNIT_EXPECT_TRUE(test, hlist_empty(&u[1].ops.callsets));
+		KUNIT_EXPECT_TRUE(test, hlist_unhashed(&u[1].ops.filter_user));
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
+	}
+}
+
 static void update_flags(struct kunit *test)
 {
 	static const unsigned int bits[3] = { 7, 3, 6 };
@@ -757,6 +774,7 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_refilter, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_shares_callsets, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_failure_changes_nothing, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_failure_leaves_no_callset, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_flags, update_kunit_flags_gen_params),
 	KUNIT_CASE_PARAM(update_set_func, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_dynamic_ops, update_kunit_ways_gen_params),
