@@ -231,8 +231,9 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
  * ftrace_ops_register - check an ops and attach it
  * @ops: the ops, as for register_ftrace_function()
  *
- * Context: process context, sleeps; takes ftrace_lock. For an ops that is
- * direct, or has FTRACE_OPS_FL_IPMODIFY, direct_mutex is held.
+ * Context: process context, sleeps; takes ftrace_lock. Where there are direct calls,
+ * an ops that is one or has FTRACE_OPS_FL_IPMODIFY comes here through
+ * ftrace_direct.c, which holds its own mutex.
  * Return: as for register_ftrace_function().
  */
 int ftrace_ops_register(struct ftrace_ops *ops)
@@ -315,8 +316,8 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 /**
  * ftrace_kill - stop function tracing until the next boot
  *
- * What is attached stays attached, as switching may be what went wrong, but
- * nothing is switched from now on.
+ * What is attached stays attached, as switching may be what went wrong. No
+ * transaction begins from now on; one that is under way ends.
  *
  * Context: any.
  */

@@ -2,9 +2,9 @@
 /*
  * Direct calls: sites that call somebody's own trampoline.
  *
- * A direct ops has no callback. The sites that it is alone on call its function
- * themselves; elsewhere the callset's trampoline goes there when it is done,
- * with the registers and the stack as at the site.
+ * A direct ops has no callback. The sites that it is alone on mostly call its
+ * function themselves; elsewhere the callset's trampoline goes there when it is
+ * done, with the registers and the stack as at the site.
  *
  * A direct function may call the function that it is attached to, and so says,
  * like an ops with FTRACE_OPS_FL_IPMODIFY, where that goes on. Both on one site
@@ -14,8 +14,9 @@
  *
  * Lock order:
  *	direct_mutex > ftrace_lock
- * direct_mutex keeps direct ops registered or not while an ops_func runs, for
- * that may itself come back here to modify what is called.
+ * direct_mutex keeps direct ops registered or not while an ops_func is told of a
+ * peer, for that may itself come back here to modify what is called. One that is
+ * asked about itself may not: ftrace_lock is held.
  */
 #include <linux/cleanup.h>
 #include <linux/export.h>
