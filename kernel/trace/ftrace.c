@@ -423,7 +423,8 @@ void __init ftrace_init_global_array_ops(struct trace_array *tr)
  */
 void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
 {
-	WARN_ON_ONCE(tr->ops->flags & FTRACE_OPS_FL_ENABLED);
+	WARN_ONCE(tr->ops->flags & FTRACE_OPS_FL_ENABLED, "%s: %pS is still registered\n",
+		  tr->name ?: "top", tr->ops->func);
 	tr->ops->func = func;
 	tr->ops->private = tr;
 }
