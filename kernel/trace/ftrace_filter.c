@@ -165,6 +165,28 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 }
 
 /**
+ * ftrace_site_set_lower_bound - find the first site at or after an address
+ * @set: the set, or NULL for the empty one
+ * @ip: the address
+ *
+ * Return: its index; the number of sites if there is none.
+ */
+unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip)
+{
+	unsigned int lo = 0, hi = site_set_nr(set);
+
+	while (lo < hi) {
+		unsigned int mid = lo + (hi - lo) / 2;
+
+		if (set->ip[mid] < ip)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/**
  * ftrace_site_set_has - whether a site is in a set
  * @set: the set, or NULL for the empty one
  * @ip: the site
@@ -173,19 +195,9 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
  */
 bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
 {
-	unsigned int lo = 0, hi = site_set_nr(set);
+	unsigned int i = ftrace_site_set_lower_bound(set, ip);
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (set->ip[mid] == ip)
-			return true;
-		if (set->ip[mid] < ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	return i < site_set_nr(set) && set->ip[i] == ip;
 }
 
 /* Replaces *@set by @with, which may be the result of a failed allocation. */

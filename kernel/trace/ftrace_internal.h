@@ -497,6 +497,7 @@ struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
 struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
+unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip);
 bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
 void ftrace_site_set_free(struct ftrace_site_set *set);
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);

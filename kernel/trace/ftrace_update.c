@@ -500,19 +500,14 @@ static int tx_run_filter(struct ftrace_tx *tx, struct ftrace_filter *filter)
 static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
 {
 	const struct ftrace_site_set *set = ops->filter->only;
-	unsigned int lo = 0, hi = set ? set->nr : 0;
+	unsigned int i;
 
 	if (!ftrace_ops_is_active(ops))
 		return false;
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (set->ip[mid] < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return !set || (lo < set->nr && set->ip[lo] < end);
+	if (!set)
+		return true;
+	i = ftrace_site_set_lower_bound(set, start);
+	return i < set->nr && set->ip[i] < end;
 }
 
 /* Attaches sites in [@start, @end), which have no ops, to all that want them. */

@@ -431,8 +431,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 	if (ops && (ops->flags & FTRACE_OPS_FL_ENABLED)) {
 		/* After ftrace_kill() its callback is called for ever. */
 		WRITE_ONCE(ops->private, top_trace_array());
-		synchronize_rcu_tasks_rude();
-		synchronize_rcu_tasks();
+		ftrace_wait_for_tasks();
 		return;
 	}
 	kfree(ops);

@@ -3,9 +3,6 @@
  * KUnit tests of entry and return hooks: users come and go on sites that are
  * called, and each sees the calls and the returns that it asked for, once.
  */
-#include <linux/memory.h>
-
-#include <asm/text-patching.h>
 
 #include "ftrace_kunit.h"
 
@@ -355,18 +352,9 @@ static void fgraph_waits_for_guest(struct kunit *test)
 	}
 }
 
-/* Puts bytes where site 0 is. Nobody else calls it. */
-static void fgraph_kunit_poke(const void *bytes)
-{
-	guard(mutex)(&text_mutex);
-	text_poke((void *)kunit_site(0), bytes, MCOUNT_INSN_SIZE);
-	text_poke_sync();
-}
-
 /* A CALL of a user that is gone is written back: it is not entered, nor looked at. */
 static void fgraph_altered_site(struct kunit *test)
 {
-	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
 	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
 	void *ip = (void *)kunit_site(0);
@@ -377,16 +365,16 @@ static void fgraph_altered_site(struct kunit *test)
 	user->gops.retfunc = fgraph_kunit_return;
 	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, 1), 0);
 	memcpy(call, ip, sizeof(call));
-	fgraph_kunit_poke(other);
+	kunit_poke(ip, kunit_other);
 	unregister_ftrace_graph(&user->gops);
 	ftrace_free_filter(&user->gops.ops);
 	memset(user, 0x6b, sizeof(*user));
 	kfree(user);
 
-	fgraph_kunit_poke(call);
+	kunit_poke(ip, call);
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
-	fgraph_kunit_poke(nop);
+	kunit_poke(ip, nop);
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_release_repaired();
 }

@@ -5,9 +5,6 @@
  *
  * Two functions that only return stand for trampolines.
  */
-#include <linux/memory.h>
-
-#include <asm/text-patching.h>
 
 #include "ftrace_kunit.h"
 
@@ -241,17 +238,9 @@ asm(".pushsection .text, \"ax\", @progbits\n"
 	".size direct_kunit_image, . - direct_kunit_image\n"
 	".popsection\n");
 
-static void direct_kunit_poke(const void *bytes)
-{
-	guard(mutex)(&text_mutex);
-	text_poke((void *)kunit_site(0), bytes, MCOUNT_INSN_SIZE);
-	text_poke_sync();
-}
-
 /* A CALL that leads to the image of one who is gone is written back. */
 static void direct_altered_site(struct kunit *test)
 {
-	static const u8 other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	const unsigned long image = (unsigned long)direct_kunit_image;
 	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
 	void *ip = (void *)kunit_site(0);
@@ -265,21 +254,21 @@ static void direct_altered_site(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered + 10);
 
 	memcpy(call, ip, sizeof(call));
-	direct_kunit_poke(other);
+	kunit_poke(ip, kunit_other);
 	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), 0);
-	direct_kunit_poke(call);
+	kunit_poke(ip, call);
 	entered = direct_kunit_entered;
 	direct_kunit_call(test);
 	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered);
-	direct_kunit_poke(nop);
+	kunit_poke(ip, nop);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 
 	/* Alone, there is nothing but the address to be remembered by. */
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct_kunit_ops, image), 0);
 	memcpy(call, ip, sizeof(call));
-	direct_kunit_poke(other);
+	kunit_poke(ip, kunit_other);
 	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), 0);
-	direct_kunit_poke(call);
+	kunit_poke(ip, call);
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_release_repaired();
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);

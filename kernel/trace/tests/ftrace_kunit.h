@@ -19,8 +19,11 @@
 #include <linux/gcd.h>
 #include <linux/kthread.h>
 #include <linux/math.h>
+#include <linux/memory.h>
 #include <linux/timer.h>
 #include <linux/types.h>
+
+#include <asm/text-patching.h>
 
 /* Three functions that are cheap, call no other site, and are never inlined. */
 #define KUNIT_NR_SITES	3
@@ -49,6 +52,20 @@ static __maybe_unused unsigned long kunit_site(unsigned int i)
 	void *func[KUNIT_NR_SITES] = { gcd, int_pow, int_sqrt };
 
 	return ftrace_location((unsigned long)func[i]);
+}
+
+/* What neither the compiler nor the tracer leaves at a site. */
+static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+
+/*
+ * Puts bytes where a site is. It may run meanwhile: both are NOPs, or calls that
+ * return. While the site is in quarantine kunit_site() does not find it.
+ */
+static __maybe_unused void kunit_poke(void *site, const void *bytes)
+{
+	guard(mutex)(&text_mutex);
+	text_poke(site, bytes, MCOUNT_INSN_SIZE);
+	text_poke_sync();
 }
 
 /* A guest stays inside of a callback for a while. */

@@ -9,9 +9,6 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
-#include <linux/memory.h>
-
-#include <asm/text-patching.h>
 
 #include "ftrace_kunit.h"
 
@@ -627,17 +624,6 @@ static void update_while_called(struct kunit *test)
 	put_task_struct(task);
 }
 
-/* What neither the compiler nor the tracer leaves at a site. */
-static const u8 update_kunit_other[MCOUNT_INSN_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
-
-/* Puts bytes where site 0 is. It may run meanwhile: both are NOPs. */
-static void update_kunit_poke(const void *bytes)
-{
-	guard(mutex)(&text_mutex);
-	text_poke((void *)update_kunit_ips[0], bytes, MCOUNT_INSN_SIZE);
-	text_poke_sync();
-}
-
 static struct dyn_ftrace *update_kunit_quarantined(void)
 {
 	struct dyn_ftrace *rec;
@@ -721,7 +707,7 @@ static void update_quarantine(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[3], 2), 0);
 
 	memcpy(bytes, (void *)update_kunit_ips[0], sizeof(bytes));
-	update_kunit_poke(update_kunit_other);
+	kunit_poke((void *)update_kunit_ips[0], kunit_other);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, update_kunit_ips[0], 0, 0), -EFAULT);
 	KUNIT_EXPECT_EQ(test, u[3].ops.filter->only->nr, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[3].ops), 0);
@@ -740,7 +726,7 @@ static void update_quarantine(struct kunit *test)
 	if (rec)
 		update_kunit_mark(rec, marks);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
-	update_kunit_poke(bytes);
+	kunit_poke((void *)update_kunit_ips[0], bytes);
 	update_kunit_expect_release(test, UPDATE_KUNIT_ALL & ~1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
 	update_kunit_expect_state(test, &before);
@@ -758,12 +744,12 @@ static void update_release_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[2], UPDATE_KUNIT_ALL), 0);
 	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[0], 1), 0);
 	memcpy(call, (void *)update_kunit_ips[0], sizeof(call));
-	update_kunit_poke(update_kunit_other);
+	kunit_poke((void *)update_kunit_ips[0], kunit_other);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
 
 	/* It leads to where nobody waits any more. */
-	update_kunit_poke(call);
+	kunit_poke((void *)update_kunit_ips[0], call);
 	update_kunit_expect_release(test, UPDATE_KUNIT_ALL);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
 	update_kunit_expect_state(test, &before);
