@@ -277,15 +277,11 @@ static void switch_words(struct text *t)
 	add(t, "%s", pick(words));
 }
 
-/*
- * Without the latency tracers. With them, one run in three ended in a warning that an
- * ops of theirs or of the function tracer is still registered when the next tracer of
- * the instance is started. Why is not known.
- */
 static void tracer_words(struct text *t)
 {
 	static const char * const tracers[] = {
 		"function", "function_graph", "nop", "function", "function_graph", "nop", "nop",
+		"irqsoff", "preemptirqsoff", "wakeup", "wakeup_rt",
 		"function ", "func", "functions", "",
 		" nop", "nop\n\n", "\n",
 	};
