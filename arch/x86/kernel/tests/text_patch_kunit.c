@@ -687,7 +687,8 @@ static bool kunit_call_ok(const struct kunit_caller *caller, unsigned int done, 
 	return false;
 }
 
-static int kunit_caller_thread(void *data)
+/* Not checked: no type stands before the text. */
+static int __nocfi kunit_caller_thread(void *data)
 {
 	struct kunit_caller *caller = data;
 
