@@ -6,6 +6,11 @@
  * Two functions that only return stand for trampolines.
  */
 
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/fdtable.h>
+#include <linux/filter.h>
+
 #include "ftrace_kunit.h"
 
 #define DIRECT_KUNIT_A	((unsigned long)ftrace_stub_direct_tramp)
@@ -382,6 +387,74 @@ static void direct_refilter_asks_self(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 2);
 }
 
+#if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
+/* Its users are light skeletons, which declare it themselves. */
+int kern_sys_bpf(int cmd, union bpf_attr *attr, unsigned int size);
+
+static int direct_kunit_bpf(int cmd, const union bpf_attr *attr)
+{
+	union bpf_attr copy = *attr;
+
+	return kern_sys_bpf(cmd, &copy, sizeof(copy));
+}
+
+/* A program for the entry of function @name that does nothing. Returns its file descriptor. */
+static int direct_kunit_bpf_load(const char *name)
+{
+	const struct bpf_insn insns[] = { BPF_MOV64_IMM(BPF_REG_0, 0), BPF_EXIT_INSN() };
+	s32 id = btf_find_by_name_kind(bpf_get_btf_vmlinux(), name, BTF_KIND_FUNC);
+	union bpf_attr attr = {
+		.prog_type		= BPF_PROG_TYPE_TRACING,
+		.expected_attach_type	= BPF_TRACE_FENTRY,
+		.attach_btf_id		= id,
+		.insns			= (unsigned long)insns,
+		.insn_cnt		= ARRAY_SIZE(insns),
+		.license		= (unsigned long)"GPL",
+	};
+
+	return id < 0 ? id : direct_kunit_bpf(BPF_PROG_LOAD, &attr);
+}
+
+/* Text that is sound again is still no text to patch for BPF while ftrace may take it back. */
+static void direct_bpf_in_quarantine(struct kunit *test)
+{
+	union bpf_attr attr = { .raw_tracepoint.prog_fd = direct_kunit_bpf_load("gcd") };
+	struct dyn_ftrace *rec;
+	bool has_quarantine;
+	u32 state;
+	int link;
+
+	KUNIT_ASSERT_GE(test, (int)attr.raw_tracepoint.prog_fd, 0);
+	/*
+	 * As if there were no quarantine, for nobody is to look whether it is repaired. And
+	 * as if no direct call had been there: those may come back, and find the site.
+	 */
+	scoped_guard(mutex, &ftrace_lock) {
+		rec = ftrace_site_find(kunit_site(0));
+		has_quarantine = ftrace_has_quarantine;
+		ftrace_has_quarantine = false;
+		state = rec->state;
+		WRITE_ONCE(rec->state, FTRACE_STATE_QUARANTINE);
+	}
+	link = direct_kunit_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	KUNIT_EXPECT_EQ(test, link, -EBUSY);
+	if (link >= 0)
+		close_fd(link);
+	scoped_guard(mutex, &ftrace_lock) {
+		WRITE_ONCE(rec->state, state);
+		ftrace_has_quarantine = has_quarantine;
+	}
+
+	link = direct_kunit_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	KUNIT_EXPECT_GE(test, link, 0);
+	KUNIT_EXPECT_NE(test, direct_kunit_target(), 0);
+	direct_kunit_works(test);
+	if (link >= 0)
+		close_fd(link);
+	close_fd(attr.raw_tracepoint.prog_fd);
+}
+#endif
+
 static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_alone),
 	KUNIT_CASE(direct_with_function),
@@ -395,6 +468,9 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_refilter_to_all),
 	KUNIT_CASE(direct_refilter_asks),
 	KUNIT_CASE(direct_refilter_asks_self),
+#if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
+	KUNIT_CASE(direct_bpf_in_quarantine),
+#endif
 	{ }
 };
 
