@@ -9,10 +9,11 @@
  *    the distance from the entry itself to the site, in the order of the link.
  *  - In a finished image, the distance from _text, ascending; struct
  *    ftrace_image_sites says so, and how many entries count.
- *  - In objects from gcc -mrecord-mcount, a 64-bit address. Read as two u32,
- *    the upper half of a kernel address would be the distance of a site that
- *    lies one byte before its own entry, where no text is: the two forms
- *    cannot be mistaken for each other.
+ *  - In objects from gcc -mrecord-mcount and in what kpatch-build makes, a
+ *    64-bit address. Read as two u32, the upper half of a kernel address would
+ *    be the distance of a site that lies one byte before its own entry, where
+ *    no text is: the two forms cannot be mistaken for each other, and the link
+ *    of a module may mix them.
  *
  * Invariants:
  *  1. The tables in the map are ascending and do not overlap, and so are the
@@ -718,77 +719,62 @@ void __init ftrace_free_init_mem(void)
 
 #ifdef CONFIG_MODULES
 
-/* The entries of a module, in either form; see the top of the file. */
-struct module_sites {
-	u32		*entry;
-	unsigned int	nr;
-	bool		absolute;
-};
-
-static struct module_sites module_sites(struct module *mod)
+/*
+ * The next site between @start and @end, or 0. *@entry is where to look from, and
+ * becomes where the next look begins. Entries of both forms may be mixed, with
+ * zeroes between them: see the top of the file.
+ */
+static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
+				      unsigned long end)
 {
-	struct module_sites sites = {
-		.entry	= (u32 *)mod->ftrace_callsites,
-		.nr	= mod->num_ftrace_callsites,
-	};
-	unsigned long first;
+	for (; *entry < stop; ++*entry) {
+		unsigned long ip;
 
-	if (IS_ENABLED(CONFIG_64BIT) && sites.nr && !(sites.nr % 2)) {
-		memcpy(&first, sites.entry, sizeof(first));
-		if (within_module(first, mod)) {
-			sites.absolute = true;
-			sites.nr /= 2;
+		if (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1) {
+			memcpy(&ip, *entry, sizeof(ip));
+			if (ip >= start && ip < end) {
+				*entry += 2;
+				return ip;
+			}
+		}
+		ip = (unsigned long)*entry + (s32)**entry;
+		if (ip >= start && ip < end) {
+			++*entry;
+			return ip;
 		}
 	}
-	return sites;
-}
-
-static unsigned long module_site(const struct module_sites *sites, unsigned int i)
-{
-	unsigned long ip;
-
-	if (!sites->absolute)
-		return (unsigned long)&sites->entry[i] + (s32)sites->entry[i];
-	memcpy(&ip, sites->entry + 2 * i, sizeof(ip));
-	return ip;
+	return 0;
 }
 
 /* Makes the table of one text of a module; NULL if that has no sites. */
-static struct ftrace_table *module_table(struct module *mod, const struct module_sites *sites,
-					 enum mod_mem_type type)
+static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type type)
 {
+	const u32 *first = (u32 *)mod->ftrace_callsites, *stop = first + mod->num_ftrace_callsites;
 	unsigned long start = (unsigned long)mod->mem[type].base;
-	unsigned long end = start + mod->mem[type].size;
+	unsigned long end = start + mod->mem[type].size, ip;
 	struct ftrace_table *table;
 	unsigned int nr = 0;
+	const u32 *entry;
 
-	for (unsigned int i = 0; i < sites->nr; i++) {
-		unsigned long ip = module_site(sites, i);
-
-		nr += ip >= start && ip < end;
-	}
+	for (entry = first; module_next_site(&entry, stop, start, end);)
+		nr++;
 	if (!nr)
 		return NULL;
 
 	table = table_alloc(mod, start, end, nr);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	for (unsigned int i = 0; i < sites->nr; i++) {
-		unsigned long ip = module_site(sites, i);
-
-		if (ip >= start && ip < end)
-			table->recs[table->nr++].offset = ip - start;
-	}
+	for (entry = first; (ip = module_next_site(&entry, stop, start, end));)
+		table->recs[table->nr++].offset = ip - start;
 	table_sort(table);
 	table->init = type == MOD_INIT_TEXT;
 	table_init_sites(table);
 	return table;
 }
 
-static void module_add_table(struct module *mod, const struct module_sites *sites,
-			     enum mod_mem_type type)
+static void module_add_table(struct module *mod, enum mod_mem_type type)
 {
-	struct ftrace_table *table = module_table(mod, sites, type);
+	struct ftrace_table *table = module_table(mod, type);
 
 	if (!table)
 		return;
@@ -807,14 +793,12 @@ static void module_add_table(struct module *mod, const struct module_sites *site
  */
 void ftrace_module_init(struct module *mod)
 {
-	struct module_sites sites = module_sites(mod);
-
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_disabled)
 		return;
-	module_add_table(mod, &sites, MOD_TEXT);
-	module_add_table(mod, &sites, MOD_INIT_TEXT);
+	module_add_table(mod, MOD_TEXT);
+	module_add_table(mod, MOD_INIT_TEXT);
 }
 
 static struct ftrace_table *module_table_find(struct module *mod, bool init)

@@ -257,19 +257,19 @@ struct sites_kunit_form {
 	const char	*name;
 	unsigned int	nr;
 	u64		first;
-	bool		absolute;
+	bool		site;
 };
 
-/* What the first eight bytes of a module's entries tell of their form. */
+/* Whether the first eight bytes of a module's entries are the address of a site. */
 static const struct sites_kunit_form sites_kunit_forms[] = {
 	{ "nothing there",			0, SITES_KUNIT_TEXT, false },
 	{ "one compact entry",			1, SITES_KUNIT_TEXT, false },
-	{ "three, odd is compact",		3, SITES_KUNIT_TEXT, false },
+	{ "one address, and one that is compact", 3, SITES_KUNIT_TEXT, true },
 	{ "one address, the first of the text",	2, SITES_KUNIT_TEXT, true },
-	{ "two addresses",			4, SITES_KUNIT_TEXT + 1, true },
+	{ "one address, and zeroes",		4, SITES_KUNIT_TEXT + 1, true },
 	{ "the last of the text",		2, SITES_KUNIT_TEXT_END - 1, true },
 	{ "before the text",			2, SITES_KUNIT_TEXT - 1, false },
-	{ "behind the text",			2, SITES_KUNIT_TEXT_END, false },
+	{ "after the text",			2, SITES_KUNIT_TEXT_END, false },
 	{ "two distances, both backwards",	2, 0xfffff000fffff000, false },
 	{ "two distances, both forwards",	2, 0x0000100000001000, false },
 	{ "the second site four bytes back",	2, 0xfffffffc00001000, false },
@@ -289,24 +289,13 @@ static struct module *sites_kunit_module(struct kunit *test)
 static void sites_module_form(struct kunit *test)
 {
 	const struct sites_kunit_form *row = test->param_value;
-	struct module *mod = sites_kunit_module(test);
-	struct module_sites sites;
-	u32 entry[8] = { };
+	u32 entries[8] = { };
+	const u32 *entry = entries;
 
-	memcpy(entry, &row->first, sizeof(row->first));
-	mod->mem[MOD_TEXT].base = (void *)SITES_KUNIT_TEXT;
-	mod->mem[MOD_TEXT].size = PAGE_SIZE;
-	mod->ftrace_callsites = (void *)entry;
-	mod->num_ftrace_callsites = row->nr;
-
-	sites = module_sites(mod);
-	KUNIT_EXPECT_EQ(test, sites.absolute, row->absolute);
-	KUNIT_EXPECT_EQ(test, sites.nr, row->absolute ? row->nr / 2 : row->nr);
-	if (row->absolute)
-		KUNIT_EXPECT_EQ(test, module_site(&sites, 0), row->first);
-	else
-		KUNIT_EXPECT_EQ(test, module_site(&sites, 0),
-				(unsigned long)entry + (s32)lower_32_bits(row->first));
+	memcpy(entries, &row->first, sizeof(row->first));
+	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + row->nr, SITES_KUNIT_TEXT,
+					       SITES_KUNIT_TEXT_END), row->site ? row->first : 0);
+	KUNIT_EXPECT_EQ(test, entry - entries, row->site ? 2 : row->nr);
 }
 
 /*
@@ -316,13 +305,11 @@ static void sites_module_form(struct kunit *test)
  */
 static void sites_module_forms_differ(struct kunit *test)
 {
-	u32 entry[2] = { 0, upper_32_bits(MODULES_VADDR) };
-	struct module_sites sites = { .entry = entry, .nr = 2 };
+	const u32 entries[] = { upper_32_bits(MODULES_VADDR), 0 }, *entry = entries;
 
 	KUNIT_EXPECT_EQ(test, upper_32_bits(MODULES_VADDR), upper_32_bits(MODULES_END - 1));
-	KUNIT_EXPECT_EQ(test, module_site(&sites, 1), (unsigned long)&entry[1] - 1);
-	KUNIT_EXPECT_GE(test, module_site(&sites, 1), (unsigned long)&entry[0]);
-	KUNIT_EXPECT_LT(test, module_site(&sites, 1), (unsigned long)&entry[0] + sizeof(entry[0]));
+	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + 1, 1, ULONG_MAX),
+			(unsigned long)entries - 1);
 }
 
 #define SITES_KUNIT_MOD_NR	4
@@ -347,8 +334,7 @@ static const u16 sites_kunit_mod_sites[SITES_KUNIT_MOD_NR] = {
 static void sites_kunit_expect_module(struct kunit *test, struct module *mod,
 				      enum mod_mem_type type, u32 first, u32 second)
 {
-	struct module_sites sites = module_sites(mod);
-	struct ftrace_table *table = module_table(mod, &sites, type);
+	struct ftrace_table *table = module_table(mod, type);
 
 	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, table);
 	if (IS_ERR_OR_NULL(table))
@@ -407,9 +393,37 @@ static void sites_module_tables(struct kunit *test)
 	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
 	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
 
+	/* One that is compact, zeroes that align the rest, and addresses. */
+	memset(image->entry, 0, sizeof(image->entry));
+	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++) {
+		unsigned long ip = (unsigned long)image + sites_kunit_mod_sites[i];
+
+		if (i == 0)
+			entry[i] = ip - (unsigned long)&entry[i];
+		else
+			image->entry[i] = ip;
+	}
+	mod->num_ftrace_callsites = 2 * SITES_KUNIT_MOD_NR;
+	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* Compact ones, and an address that is not aligned. */
+	memset(image->entry, 0, sizeof(image->entry));
+	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++) {
+		unsigned long ip = (unsigned long)image + sites_kunit_mod_sites[i];
+
+		if (i == SITES_KUNIT_MOD_NR - 1)
+			memcpy(entry + i, &ip, sizeof(ip));
+		else
+			entry[i] = ip - (unsigned long)&entry[i];
+	}
+	mod->num_ftrace_callsites = SITES_KUNIT_MOD_NR + 1;
+	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
 	/* Nor is there a table where there is no site. */
 	mod->num_ftrace_callsites = 0;
-	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, &(struct module_sites) { }, MOD_TEXT), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, MOD_TEXT), NULL);
 }
 
 /* Symbols of a module: the names in the order in which the table has them. */
