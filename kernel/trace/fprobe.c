@@ -43,6 +43,7 @@
 #include <linux/trace_recursion.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_site_set.h"
 #include "rethook_internal.h"
 
 /*

@@ -51,6 +51,8 @@
 #include <linux/workqueue.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_match.h"
+#include "ftrace_site_set.h"
 #include "trace.h"
 
 #define FTRACE_MAPPER_BITS	10
@@ -101,14 +103,6 @@ static DEFINE_MUTEX(ftrace_command_mutex);
 static LIST_HEAD(ftrace_probes);
 static DEFINE_MUTEX(ftrace_probe_mutex);
 static DECLARE_WORK(ftrace_probe_reap_work, ftrace_probe_reap_all);
-
-static void ftrace_probe_sites_drop(struct ftrace_site_set *sites)
-{
-	if (!IS_ERR_OR_NULL(sites))
-		ftrace_site_set_free(sites);
-}
-
-DEFINE_FREE(probe_sites, struct ftrace_site_set *, ftrace_probe_sites_drop(_T))
 
 /* The mapper */
 
@@ -439,7 +433,7 @@ static struct ftrace_probe *ftrace_probe_find_or_create(struct trace_array *tr,
 static struct ftrace_site_set *ftrace_probe_match_new(struct ftrace_probe *probe,
 						      const char *glob)
 {
-	struct ftrace_site_set *match __free(probe_sites) = NULL;
+	struct ftrace_site_set *match __free(site_set) = NULL;
 	struct ftrace_site_set *new;
 
 	match = ftrace_match_sites(glob, NULL);
@@ -474,7 +468,7 @@ static int ftrace_probe_init_sites(struct ftrace_probe *probe, void *init_data,
 static int ftrace_probe_attach_sites(struct ftrace_probe *probe,
 				     const struct ftrace_site_set *new)
 {
-	struct ftrace_site_set *only __free(probe_sites) = NULL;
+	struct ftrace_site_set *only __free(site_set) = NULL;
 	struct ftrace_filter *filter = probe->ops.filter;
 	int ret;
 
@@ -527,7 +521,7 @@ static int ftrace_probe_grow_locked(struct ftrace_probe *probe, const char *glob
 
 static int ftrace_probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
 {
-	struct ftrace_site_set *new __free(probe_sites) = NULL;
+	struct ftrace_site_set *new __free(site_set) = NULL;
 	unsigned int nr_init = 0;
 	int ret;
 
@@ -561,7 +555,7 @@ static struct ftrace_site_set *ftrace_probe_detach_all(struct ftrace_probe *prob
 static int ftrace_probe_detach_sites(struct ftrace_probe *probe,
 				     const struct ftrace_site_set *sites)
 {
-	struct ftrace_site_set *keep __free(probe_sites) = NULL;
+	struct ftrace_site_set *keep __free(site_set) = NULL;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -585,8 +579,8 @@ static int ftrace_probe_detach_sites(struct ftrace_probe *probe,
 static struct ftrace_site_set *ftrace_probe_match_own(struct ftrace_probe *probe,
 						      const char *glob)
 {
-	struct ftrace_site_set *match __free(probe_sites) = NULL;
-	struct ftrace_site_set *others __free(probe_sites) = NULL;
+	struct ftrace_site_set *match __free(site_set) = NULL;
+	struct ftrace_site_set *others __free(site_set) = NULL;
 	struct ftrace_site_set *own;
 
 	match = ftrace_match_sites(glob, NULL);
@@ -610,7 +604,7 @@ static bool ftrace_glob_is_all(const char *glob)
 static struct ftrace_site_set *ftrace_probe_detach_glob(struct ftrace_probe *probe,
 							const char *glob)
 {
-	struct ftrace_site_set *sites __free(probe_sites) = NULL;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
@@ -662,8 +656,8 @@ static struct ftrace_site_set *ftrace_probe_sites_within(const struct ftrace_sit
 static bool ftrace_probe_forget_range(struct ftrace_probe *probe,
 				      unsigned long start, unsigned long end)
 {
-	struct ftrace_site_set *within __free(probe_sites) = NULL;
-	struct ftrace_site_set *gone __free(probe_sites) = NULL;
+	struct ftrace_site_set *within __free(site_set) = NULL;
+	struct ftrace_site_set *gone __free(site_set) = NULL;
 
 	if (!ftrace_probe_sites(probe))
 		return false;

@@ -23,6 +23,7 @@
 #include <linux/ftrace.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_site_set.h"
 
 static DEFINE_MUTEX(direct_mutex);
 

@@ -63,6 +63,9 @@
 #include <asm/setup.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_match.h"
+#include "ftrace_site_set.h"
+#include "ftrace_words.h"
 #include "trace.h"
 
 #define GRAPH_STARTED		BIT(0)
@@ -107,14 +110,6 @@ static struct graph_list graph_not = {
 
 /* Whether there is, or ever was, a graph filter or the like; see trace.h. */
 bool ftrace_graph_filtered __read_mostly;
-
-static void graph_set_cleanup(struct ftrace_site_set *set)
-{
-	if (!IS_ERR(set))
-		ftrace_site_set_free(set);
-}
-
-DEFINE_FREE(graph_set, struct ftrace_site_set *, graph_set_cleanup(_T))
 
 /* The tests */
 
@@ -304,7 +299,7 @@ static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *s
 static int graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
 {
 	const struct ftrace_site_set *sites = graph_list_sites_locked(list);
-	struct ftrace_site_set *rest __free(graph_set) = NULL;
+	struct ftrace_site_set *rest __free(site_set) = NULL;
 	unsigned int nr = 0;
 	int ret;
 
@@ -368,7 +363,7 @@ static void graph_edit_destroy(struct graph_edit *edit)
 static struct ftrace_site_set *graph_edit_result(const struct graph_edit *edit,
 						 const struct ftrace_site_set *old)
 {
-	struct ftrace_site_set *rest __free(graph_set) =
+	struct ftrace_site_set *rest __free(site_set) =
 		ftrace_site_set_minus(edit->clear ? NULL : old, edit->del);
 
 	return rest ? ftrace_site_set_union(rest, edit->add) : NULL;
@@ -380,8 +375,8 @@ static int graph_edit_sites(struct graph_edit *edit, const struct ftrace_site_se
 {
 	struct ftrace_site_set **to = remove ? &edit->del : &edit->add;
 	struct ftrace_site_set **from = remove ? &edit->add : &edit->del;
-	struct ftrace_site_set *more __free(graph_set) = ftrace_site_set_union(*to, sites);
-	struct ftrace_site_set *less __free(graph_set) = ftrace_site_set_minus(*from, sites);
+	struct ftrace_site_set *more __free(site_set) = ftrace_site_set_union(*to, sites);
+	struct ftrace_site_set *less __free(site_set) = ftrace_site_set_minus(*from, sites);
 
 	if (!more || !less)
 		return -ENOMEM;
@@ -404,8 +399,8 @@ static int graph_edit_word(struct graph_edit *edit, const struct graph_list *lis
 			   const char *word)
 {
 	bool remove = *word == '!';
-	struct ftrace_site_set *sites __free(graph_set) = NULL;
-	struct ftrace_site_set *present __free(graph_set) = NULL;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	struct ftrace_site_set *present __free(site_set) = NULL;
 
 	word += remove;
 	if (!*word)
@@ -431,7 +426,7 @@ static int graph_edit_word(struct graph_edit *edit, const struct graph_list *lis
 static int graph_edit_commit(const struct graph_edit *edit, struct graph_list *list)
 {
 	const struct ftrace_site_set *old = graph_list_sites_locked(list);
-	struct ftrace_site_set *sites __free(graph_set) = graph_edit_result(edit, old);
+	struct ftrace_site_set *sites __free(site_set) = graph_edit_result(edit, old);
 	int ret;
 
 	if (!sites)

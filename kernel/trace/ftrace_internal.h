@@ -33,9 +33,9 @@ struct mod_kallsyms;
 struct module;
 struct orc_entry;
 struct ftrace_profile;
+struct ftrace_site_set;
 struct seq_file;
 struct trace_array;
-struct trace_parser;
 
 /**
  * struct ftrace_retiree - something that readers without a lock may still use
@@ -247,16 +247,6 @@ struct ftrace_callset {
 	struct ftrace_retiree	retiree;
 	struct ftrace_callset_link *link;
 	struct ftrace_ops	*ops[] __counted_by(nr_ops);
-};
-
-/**
- * struct ftrace_site_set - sorted addresses of sites, never changed once made
- * @nr: number of addresses
- * @ip: strictly ascending
- */
-struct ftrace_site_set {
-	unsigned int		nr;
-	unsigned long		ip[] __counted_by(nr);
 };
 
 /* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
@@ -489,22 +479,13 @@ int ftrace_attach_table(struct ftrace_table *table);
 void ftrace_detach_table(struct ftrace_table *table);
 void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);
 
-/* ftrace_filter.c */
-
-struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr);
-struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set);
-struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
-					      const struct ftrace_site_set *b);
-struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
-					      const struct ftrace_site_set *b);
-unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip);
-bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
-void ftrace_site_set_free(struct ftrace_site_set *set);
-struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
-void ftrace_site_set_drop_lost(struct ftrace_site_set *set);
-enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module);
-void __init ftrace_early_list(char *to, const char *list, const char *param);
-void ftrace_filter_init(struct ftrace_filter *filter);
+/* A filter that wants every site. */
+static inline void ftrace_filter_init(struct ftrace_filter *filter)
+{
+	INIT_LIST_HEAD(&filter->later);
+	INIT_LIST_HEAD(&filter->later_not);
+	INIT_LIST_HEAD(&filter->pending);
+}
 
 static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
 {
@@ -518,13 +499,8 @@ static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
 	return !ops->filter->only;
 }
 
-typedef int (*ftrace_word_func_t)(void *data, char *word, bool cut);
+/* ftrace_filter_file.c */
 
-ssize_t ftrace_parse_words(struct trace_parser *parser, const char __user *ubuf, size_t cnt,
-			   loff_t *ppos, ftrace_word_func_t take, void *data, bool *took);
-int ftrace_filter_module_coming(struct module *mod);
-void ftrace_filter_forget_range(unsigned long start, unsigned long end);
-void ftrace_filter_forget_module(struct module *mod);
 void __init ftrace_set_early_filters(void);
 
 /* ftrace_graph_filter.c */

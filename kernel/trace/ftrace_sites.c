@@ -46,6 +46,7 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_filter.h"
 #include "ftrace_internal.h"
 #include "trace.h"
 

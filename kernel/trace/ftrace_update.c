@@ -35,6 +35,7 @@
 #include <linux/xarray.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_site_set.h"
 
 /*
  * How many indexes of a map do without an xarray. Tracers that the command line

@@ -61,6 +61,7 @@
 #include <asm/setup.h>
 
 #include "ftrace_internal.h"
+#include "ftrace_words.h"
 #include "trace.h"
 
 #define STACK_MAX_ENTRIES	500

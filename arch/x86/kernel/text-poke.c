@@ -27,7 +27,6 @@
  * apply under cpus_read_lock() as well, as CPUs on their way up and down execute
  * their text; see text-patch.c. Order: cpus_read_lock(), text_mutex.
  */
-#include <linux/cache.h>
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/lockdep.h>
@@ -44,10 +43,6 @@
 #include <asm/sections.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
-
-/* Where windows are mapped: see poking_init(). */
-__ro_after_init struct mm_struct *poking_mm;
-__ro_after_init unsigned long poking_addr;
 
 /* What is copied in one go, with interrupts off. */
 #define TEXT_POKE_CHUNK		(2 * PAGE_SIZE)
@@ -176,24 +171,6 @@ void *text_poke_set(void *addr, int c, size_t len)
 	text_poke_write((unsigned long)addr, NULL, c, len);
 	mutex_unlock(&text_mutex);
 	return addr;
-}
-
-static void text_poke_sync_core(void *unused)
-{
-	sync_core();
-}
-
-/**
- * text_poke_sync - let all CPUs fetch text anew
- *
- * On return each online CPU has executed a serializing instruction, and
- * executes what was written before the call.
- *
- * Context: interrupts are on.
- */
-void text_poke_sync(void)
-{
-	on_each_cpu(text_poke_sync_core, NULL, 1);
 }
 
 static void text_poke_flush(void)

@@ -9,6 +9,9 @@
  *	... write at text_window_at(&window, addr) ...
  *	text_window_end(&window);
  *
+ * After that, other CPUs may still execute what they fetched before, until
+ * text_poke_sync().
+ *
  * Invariants:
  *  1. No writable alias of text is mapped outside of a window, and none is
  *     reachable from another CPU.
@@ -21,17 +24,25 @@
  * that nobody else holds it). The lock of poking_mm's page table is taken, and
  * is never waited for.
  */
+#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
 #include <linux/panic.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/sync_core.h>
 #include <linux/vmalloc.h>
 
 #include <asm/debugreg.h>
 #include <asm/mmu_context.h>
 #include <asm/text-patch.h>
+#include <asm/text-patching.h>
 #include <asm/tlbflush.h>
+
+/* Where windows are mapped: see poking_init(). */
+__ro_after_init struct mm_struct *poking_mm;
+__ro_after_init unsigned long poking_addr;
 
 /* One page table, that of poking_addr, has to cover a window. */
 #define TEXT_WINDOW_PAGES	64
@@ -135,4 +146,22 @@ void text_window_end(struct text_window *window)
 
 	local_irq_restore(window->flags);
 	pte_unmap_unlock(window->ptep, window->ptl);
+}
+
+static void text_poke_sync_core(void *unused)
+{
+	sync_core();
+}
+
+/**
+ * text_poke_sync - let all CPUs fetch text anew
+ *
+ * On return each online CPU has executed a serializing instruction, and
+ * executes what was written before the call.
+ *
+ * Context: interrupts are on.
+ */
+void text_poke_sync(void)
+{
+	on_each_cpu(text_poke_sync_core, NULL, 1);
 }

@@ -80,9 +80,9 @@ KUNIT_ARRAY_PARAM_DESC(graph_kunit_walks, graph_kunit_walks, name);
 static void graph_filter_walks(struct kunit *test)
 {
 	const struct graph_kunit_walk *row = test->param_value;
-	struct ftrace_site_set *only __free(graph_set) = row->only ? graph_kunit_set(row->only) :
+	struct ftrace_site_set *only __free(site_set) = row->only ? graph_kunit_set(row->only) :
 								     NULL;
-	struct ftrace_site_set *not __free(graph_set) = row->not ? graph_kunit_set(row->not) :
+	struct ftrace_site_set *not __free(site_set) = row->not ? graph_kunit_set(row->not) :
 								   NULL;
 	unsigned long word = 0;
 
@@ -104,8 +104,8 @@ static void graph_filter_walks(struct kunit *test)
 /* What began stays as it began when a list changes in the middle. */
 static void graph_filter_changes(struct kunit *test)
 {
-	struct ftrace_site_set *one __free(graph_set) = graph_kunit_set(BIT(1));
-	struct ftrace_site_set *two __free(graph_set) = graph_kunit_set(BIT(2));
+	struct ftrace_site_set *one __free(site_set) = graph_kunit_set(BIT(1));
+	struct ftrace_site_set *two __free(site_set) = graph_kunit_set(BIT(2));
 	unsigned long word = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, one);
@@ -127,7 +127,7 @@ static void graph_filter_changes(struct kunit *test)
 /* A call that is not recorded after all takes back what it started, and no more. */
 static void graph_filter_takes_back(struct kunit *test)
 {
-	struct ftrace_site_set *only __free(graph_set) = graph_kunit_set(BIT(1));
+	struct ftrace_site_set *only __free(site_set) = graph_kunit_set(BIT(1));
 	unsigned long word = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, only);

@@ -11,6 +11,7 @@
 #include <linux/kthread.h>
 
 #include "ftrace_kunit.h"
+#include "../ftrace_match.h"
 
 #define UPDATE_KUNIT_OPS	4
 /* Filters are written as bits, one for each site. */

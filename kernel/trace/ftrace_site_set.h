@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sets of sites. See ftrace_site_set.c.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_SITE_SET_H
+#define _KERNEL_TRACE_FTRACE_SITE_SET_H
+
+#include <linux/cleanup.h>
+#include <linux/compiler_attributes.h>
+#include <linux/err.h>
+#include <linux/types.h>
+
+/**
+ * struct ftrace_site_set - sorted addresses of sites
+ * @nr: number of addresses
+ * @ip: strictly ascending
+ */
+struct ftrace_site_set {
+	unsigned int		nr;
+	unsigned long		ip[] __counted_by(nr);
+};
+
+struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr);
+void ftrace_site_set_free(struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip);
+bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
+int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with);
+void ftrace_site_set_sort(struct ftrace_site_set *set);
+void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end);
+
+/* A variable with __free(site_set) may also hold an ERR_PTR. */
+static inline void ftrace_site_set_cleanup(struct ftrace_site_set *set)
+{
+	if (!IS_ERR(set))
+		ftrace_site_set_free(set);
+}
+
+DEFINE_FREE(site_set, struct ftrace_site_set *, ftrace_site_set_cleanup(_T))
+
+static inline unsigned int ftrace_site_set_nr(const struct ftrace_site_set *set)
+{
+	return set ? set->nr : 0;
+}
+
+#endif /* _KERNEL_TRACE_FTRACE_SITE_SET_H */
