@@ -267,6 +267,13 @@ struct dyn_ftrace *ftrace_site_find(unsigned long ip);
 unsigned long ftrace_location_any(unsigned long ip);
 void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target);
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
+struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
+					unsigned long end, unsigned int nr,
+					void (*free)(struct ftrace_retiree *retiree));
+void ftrace_table_sort(struct ftrace_table *table);
+int ftrace_table_add(struct ftrace_table *table);
+void ftrace_table_remove(struct ftrace_table *table);
+void ftrace_table_free(struct ftrace_table *table);
 
 #define for_each_ftrace_table(table)				\
 	for ((table) = ftrace_table_next(NULL); (table);	\

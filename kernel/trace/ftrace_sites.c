@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables of sites: where they come from at boot and with modules, how a site
- * is found by its address, and how the sites get their names.
- *
- * The build leaves one u32 a site in the section __mcount_loc:
- *
- *  - In a module, and in an image that scripts/recordmcount has not finished,
- *    the distance from the entry itself to the site, in the order of the link.
- *  - In a finished image, the distance from _text, ascending; struct
- *    ftrace_image_sites says so, and how many entries count.
- *  - In objects from gcc -mrecord-mcount and in what kpatch-build makes, a
- *    64-bit address. Read as two u32, the upper half of a kernel address would
- *    be the distance of a site that lies one byte before its own entry, where
- *    no text is: the two forms cannot be mistaken for each other, and the link
- *    of a module may mix them.
+ * Tables of sites: how a site is found by its address, and how the sites get
+ * their names. ftrace_text.c makes the tables.
  *
  * Invariants:
  *  1. The tables in the map are ascending and do not overlap, and so are the
@@ -29,11 +17,8 @@
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */
-#define pr_fmt(fmt) "ftrace: " fmt
-
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
-#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -42,11 +27,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/timekeeping.h>
 
-#include <asm/sections.h>
-
-#include "ftrace_filter.h"
 #include "ftrace_internal.h"
 #include "trace.h"
 
@@ -77,31 +58,6 @@ bool ftrace_has_quarantine;
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
-
-/**
- * struct ftrace_image_sites - what scripts/recordmcount says of the image
- * @version: 1 if the table is finished, 0 if it is as the linker left it
- * @nr: number of entries that count
- * @dropped: entries of weak functions that lost the link
- * @reserved: 0
- */
-struct ftrace_image_sites {
-	u32	version;
-	u32	nr;
-	u32	dropped;
-	u32	reserved;
-};
-
-/* Written after the link, so the compiler must not know what is in it. */
-__visible struct ftrace_image_sites ftrace_image_sites __initdata = { };
-
-static const struct ftrace_image_sites * __init image_sites(void)
-{
-	const struct ftrace_image_sites *sites = &ftrace_image_sites;
-
-	OPTIMIZER_HIDE_VAR(sites);
-	return sites;
-}
 
 /* Lookup */
 
@@ -503,7 +459,14 @@ static struct ftrace_table_map *table_map_alloc(unsigned int nr, gfp_t gfp)
 	return map;
 }
 
-static int table_add(struct ftrace_table *table)
+/**
+ * ftrace_table_add - put a table into the map
+ * @table: the table, which overlaps no other
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int ftrace_table_add(struct ftrace_table *table)
 {
 	unsigned int nr = table_map ? table_map->nr : 0, at;
 	struct ftrace_table_map *map = table_map_alloc(nr + 1, GFP_KERNEL);
@@ -516,30 +479,24 @@ static int table_add(struct ftrace_table *table)
 	for (unsigned int i = 0; i < nr; i++)
 		map->table[i + (i >= at)] = table_map->table[i];
 	map->table[at] = table;
-	ftrace_profile_add_table(table);
 	table_map_publish(map);
 	return 0;
 }
 
-static void table_free(struct ftrace_retiree *retiree)
-{
-	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
-
-	ftrace_profile_free_table(table);
-	kvfree(table->recs);
-	kfree(table);
-}
-
-/* Takes a table out of the map. What its text holds does not matter any more. */
-static void table_remove(struct ftrace_table *table)
+/**
+ * ftrace_table_remove - take a table out of the map, and free it in the background
+ * @table: the table, whose sites have no callset
+ *
+ * What the text at its sites holds does not matter any more.
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_table_remove(struct ftrace_table *table)
 {
 	struct ftrace_table_map *map;
 	unsigned int nr = 0;
 
 	lockdep_assert_held(&ftrace_lock);
-
-	ftrace_detach_table(table);
-	ftrace_filter_forget_range(table->start, table->end);
 
 	/* A few pointers; and the text is going away whatever happens. */
 	map = table_map_alloc(table_map->nr - 1, GFP_KERNEL | __GFP_NOFAIL);
@@ -551,8 +508,20 @@ static void table_remove(struct ftrace_table *table)
 	ftrace_retire(&table->retiree);
 }
 
-static struct ftrace_table *table_alloc(struct module *mod, unsigned long start,
-					unsigned long end, unsigned int nr)
+/**
+ * ftrace_table_alloc - make a table without records
+ * @mod: the module whose text it is about, or NULL
+ * @start: first address of the text
+ * @end: first address after it
+ * @nr: how many records there is room for
+ * @free: frees the table, when it is not used any more; it ends in
+ *	  ftrace_table_free()
+ *
+ * Return: the table, or NULL.
+ */
+struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
+					unsigned long end, unsigned int nr,
+					void (*free)(struct ftrace_retiree *retiree))
 {
 	struct ftrace_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
 
@@ -567,34 +536,18 @@ static struct ftrace_table *table_alloc(struct module *mod, unsigned long start,
 	table->base = start;
 	table->start = start;
 	table->end = end;
-	table->retiree.free = table_free;
+	table->retiree.free = free;
 	return table;
 }
 
-/* Makes every site a NOP; most are already. The text is not executed yet. */
-static void __init_or_module table_init_sites(struct ftrace_table *table)
+/**
+ * ftrace_table_free - free a table
+ * @table: the table, which nobody can find
+ */
+void ftrace_table_free(struct ftrace_table *table)
 {
-	struct dyn_ftrace *rec;
-
-	for_each_ftrace_rec(table, rec) {
-		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
-			ftrace_rec_quarantine(rec);
-			ftrace_has_quarantine = true;
-		}
-	}
-}
-
-/* Of the table of a module that is being loaded, when its functions have names. */
-static void table_report_quarantine(struct ftrace_table *table)
-{
-	struct dyn_ftrace *rec;
-
-	if (!ftrace_has_quarantine)
-		return;
-	for_each_ftrace_rec(table, rec) {
-		if (ftrace_rec_quarantined(rec))
-			arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
-	}
+	kvfree(table->recs);
+	kfree(table);
 }
 
 static int rec_cmp(const void *a, const void *b)
@@ -604,291 +557,15 @@ static int rec_cmp(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void table_sort(struct ftrace_table *table)
+/**
+ * ftrace_table_sort - put the records of a table in order
+ * @table: the table, which nobody can find yet
+ */
+void ftrace_table_sort(struct ftrace_table *table)
 {
 	for (unsigned int i = 1; i < table->nr; i++) {
 		if (table->recs[i - 1].offset >= table->recs[i].offset) {
 			sort(table->recs, table->nr, sizeof(*table->recs), rec_cmp, NULL);
-			return;
-		}
-	}
-}
-
-/* Boot */
-
-static struct ftrace_table *init_table __initdata;
-
-/* Entry @i of the image's table as an address; 0 for one that was dropped. */
-static unsigned long __init image_site(unsigned int i)
-{
-	u32 *entry = &__start_mcount_loc[i];
-
-	if (image_sites()->version)
-		return (unsigned long)_text + *entry;
-	return *entry ? (unsigned long)entry + (s32)*entry : 0;
-}
-
-static struct ftrace_table * __init boot_table(unsigned long start, unsigned long end,
-					       unsigned int first, unsigned int nr)
-{
-	struct ftrace_table *table = table_alloc(NULL, start, end, nr);
-
-	if (!table)
-		panic("ftrace: no memory for %u sites\n", nr);
-
-	/* An offset from _text fits all text of the image. */
-	table->base = (unsigned long)_text;
-	for (unsigned int i = first; table->nr < nr; i++) {
-		unsigned long ip = image_site(i);
-
-		if (ip >= start && ip < end)
-			table->recs[table->nr++].offset = ip - table->base;
-	}
-	table_sort(table);
-	table_init_sites(table);
-	table_report_quarantine(table);
-	return table;
-}
-
-/* How many of the first @nr entries lie in [@start, @end), and the first. */
-static unsigned int __init image_count(unsigned int nr, unsigned long start, unsigned long end,
-				       unsigned int *first)
-{
-	unsigned int count = 0;
-
-	*first = 0;
-	for (unsigned int i = 0; i < nr; i++) {
-		unsigned long ip = image_site(i);
-
-		if (ip < start || ip >= end)
-			continue;
-		if (!count++)
-			*first = i;
-	}
-	return count;
-}
-
-static struct ftrace_table * __init boot_table_range(unsigned int nr, void *start, void *end)
-{
-	unsigned int first;
-	unsigned int count = image_count(nr, (unsigned long)start, (unsigned long)end, &first);
-
-	return boot_table((unsigned long)start, (unsigned long)end, first, count);
-}
-
-/**
- * ftrace_init - make records of the image's sites
- *
- * Context: boot, before any other CPU runs and before text is read-only.
- */
-void __init ftrace_init(void)
-{
-	unsigned int nr = image_sites()->version ? image_sites()->nr :
-			  __stop_mcount_loc - __start_mcount_loc;
-	struct ftrace_table *table;
-
-	guard(mutex)(&ftrace_lock);
-
-	table = boot_table_range(nr, _stext, _etext);
-	/* Freed after boot, so it gets a table of its own. */
-	init_table = boot_table_range(nr, __init_begin, __init_end);
-	init_table->init = true;
-	if (table_add(table) || table_add(init_table))
-		panic("ftrace: no memory for the tables\n");
-
-	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
-		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct dyn_ftrace),
-		image_sites()->version ? "sorted by the build" : "sorted at boot",
-		image_sites()->dropped);
-	ftrace_set_early_filters();
-}
-
-/**
- * ftrace_free_init_mem - forget the sites of the kernel's init text
- *
- * Context: process context at the end of boot, before the text is freed.
- */
-void __init ftrace_free_init_mem(void)
-{
-	ftrace_boot_snapshot();
-
-	guard(mutex)(&ftrace_lock);
-	table_remove(init_table);
-}
-
-/* Modules */
-
-#ifdef CONFIG_MODULES
-
-/*
- * The next site between @start and @end, or 0. *@entry is where to look from, and
- * becomes where the next look begins. Entries of both forms may be mixed, with
- * zeroes between them: see the top of the file.
- */
-static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
-				      unsigned long end)
-{
-	for (; *entry < stop; ++*entry) {
-		unsigned long ip;
-
-		if (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1) {
-			memcpy(&ip, *entry, sizeof(ip));
-			if (ip >= start && ip < end) {
-				*entry += 2;
-				return ip;
-			}
-		}
-		ip = (unsigned long)*entry + (s32)**entry;
-		if (ip >= start && ip < end) {
-			++*entry;
-			return ip;
-		}
-	}
-	return 0;
-}
-
-/* Makes the table of one text of a module; NULL if that has no sites. */
-static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type type)
-{
-	const u32 *first = (u32 *)mod->ftrace_callsites, *stop = first + mod->num_ftrace_callsites;
-	unsigned long start = (unsigned long)mod->mem[type].base;
-	unsigned long end = start + mod->mem[type].size, ip;
-	struct ftrace_table *table;
-	unsigned int nr = 0;
-	const u32 *entry;
-
-	for (entry = first; module_next_site(&entry, stop, start, end);)
-		nr++;
-	if (!nr)
-		return NULL;
-
-	table = table_alloc(mod, start, end, nr);
-	if (!table)
-		return ERR_PTR(-ENOMEM);
-	for (entry = first; (ip = module_next_site(&entry, stop, start, end));)
-		table->recs[table->nr++].offset = ip - start;
-	table_sort(table);
-	table->init = type == MOD_INIT_TEXT;
-	table_init_sites(table);
-	return table;
-}
-
-static void module_add_table(struct module *mod, enum mod_mem_type type)
-{
-	struct ftrace_table *table = module_table(mod, type);
-
-	if (!table)
-		return;
-	if (IS_ERR(table) || table_add(table)) {
-		pr_warn("no memory for the sites of module %s: it cannot be traced\n", mod->name);
-		if (!IS_ERR(table))
-			table_free(&table->retiree);
-	}
-}
-
-/**
- * ftrace_module_init - make records of a module's sites
- * @mod: the module, whose text is still writable and not executed
- *
- * Context: process context, sleeps.
- */
-void ftrace_module_init(struct module *mod)
-{
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return;
-	module_add_table(mod, MOD_TEXT);
-	module_add_table(mod, MOD_INIT_TEXT);
-}
-
-static struct ftrace_table *module_table_find(struct module *mod, bool init)
-{
-	struct ftrace_table *table;
-
-	for_each_ftrace_table(table) {
-		if (table->mod == mod && table->init == init)
-			return table;
-	}
-	return NULL;
-}
-
-static void module_enable_table(struct module *mod, bool init)
-{
-	struct ftrace_table *table = module_table_find(mod, init);
-	int ret;
-
-	if (!table)
-		return;
-	table_report_quarantine(table);
-	ret = ftrace_attach_table(table);
-	if (ret)
-		pr_warn("sites of module %s are not attached: %pe\n", mod->name, ERR_PTR(ret));
-}
-
-/**
- * ftrace_module_enable - attach a module's sites to all ops that want them
- * @mod: the module, whose text is read-only now and about to be executed
- *
- * Context: process context, sleeps.
- */
-void ftrace_module_enable(struct module *mod)
-{
-	int ret;
-
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return;
-	module_enable_table(mod, false);
-	module_enable_table(mod, true);
-	ret = ftrace_filter_module_coming(mod);
-	if (ret)
-		pr_warn("filters for module %s are not applied: %pe\n", mod->name, ERR_PTR(ret));
-}
-
-/**
- * ftrace_release_mod - forget all sites of a module
- * @mod: the module, which is not executed any more or never was
- *
- * Context: process context, sleeps.
- */
-void ftrace_release_mod(struct module *mod)
-{
-	struct ftrace_table *table;
-
-	guard(mutex)(&ftrace_lock);
-
-	for (int init = 0; init < 2; init++) {
-		table = module_table_find(mod, init);
-		if (table)
-			table_remove(table);
-	}
-	ftrace_filter_forget_module(mod);
-	ftrace_kallsyms_forget_module(mod);
-	/* It may have altered sites, and put back what it found. */
-	ftrace_release_repaired();
-}
-#endif /* CONFIG_MODULES */
-
-/**
- * ftrace_free_mem - forget the sites of init text
- * @mod: the module, or NULL for the kernel
- * @start: first address of the text
- * @end: first address behind it
- *
- * Context: process context, sleeps.
- */
-void ftrace_free_mem(struct module *mod, void *start, void *end)
-{
-	struct ftrace_table *table;
-
-	guard(mutex)(&ftrace_lock);
-
-	for_each_ftrace_table(table) {
-		if (table->mod == mod && table->start == (unsigned long)start) {
-			ftrace_kallsyms_save_init(table);
-			table_remove(table);
 			return;
 		}
 	}

@@ -87,7 +87,7 @@ static void sites_sort(struct kunit *test)
 		recs[i].offset = row->offset[i];
 		sum += row->offset[i];
 	}
-	table_sort(&table);
+	ftrace_table_sort(&table);
 	for (unsigned int i = 0; i < row->nr; i++) {
 		sorted += recs[i].offset;
 		if (i)
@@ -100,10 +100,16 @@ static void sites_sort(struct kunit *test)
 #define SITES_KUNIT_SIZE	0x100
 #define SITES_KUNIT_STEP	0x10
 
+static void sites_kunit_free(struct ftrace_retiree *retiree)
+{
+	ftrace_table_free(container_of(retiree, struct ftrace_table, retiree));
+}
+
 /* A table of two sites: at its first byte, and at its last. */
 static struct ftrace_table *sites_kunit_table(unsigned long start)
 {
-	struct ftrace_table *table = table_alloc(NULL, start, start + SITES_KUNIT_SIZE, 2);
+	struct ftrace_table *table = ftrace_table_alloc(NULL, start, start + SITES_KUNIT_SIZE,
+							2, sites_kunit_free);
 
 	if (!table)
 		return NULL;
@@ -159,7 +165,7 @@ static void sites_map(struct kunit *test)
 
 		for (unsigned int i = 0; i < 3; i++) {
 			table[orders[o][i]] = sites_kunit_table(start[orders[o][i]]);
-			if (!table[orders[o][i]] || table_add(table[orders[o][i]]))
+			if (!table[orders[o][i]] || ftrace_table_add(table[orders[o][i]]))
 				KUNIT_FAIL(test, "no memory");
 		}
 		KUNIT_EXPECT_EQ(test, table_map->nr, tables + 3);
@@ -176,7 +182,7 @@ static void sites_map(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftrace_location_range(start[2] - 1, start[2] + 1), 0);
 
 		for (unsigned int i = 0; i < 3; i++)
-			table_remove(table[orders[o][i]]);
+			ftrace_table_remove(table[orders[o][i]]);
 		for (unsigned int i = 0; i < 3; i++) {
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start[i]), NULL);
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(start[i]), NULL);
@@ -249,34 +255,6 @@ static void sites_location(struct kunit *test)
 
 #if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
 
-/* A module that is nowhere: only its addresses are looked at. */
-#define SITES_KUNIT_TEXT	(MODULES_VADDR + 0x10000)
-#define SITES_KUNIT_TEXT_END	(SITES_KUNIT_TEXT + PAGE_SIZE)
-
-struct sites_kunit_form {
-	const char	*name;
-	unsigned int	nr;
-	u64		first;
-	bool		site;
-};
-
-/* Whether the first eight bytes of a module's entries are the address of a site. */
-static const struct sites_kunit_form sites_kunit_forms[] = {
-	{ "nothing there",			0, SITES_KUNIT_TEXT, false },
-	{ "one compact entry",			1, SITES_KUNIT_TEXT, false },
-	{ "one address, and one that is compact", 3, SITES_KUNIT_TEXT, true },
-	{ "one address, the first of the text",	2, SITES_KUNIT_TEXT, true },
-	{ "one address, and zeroes",		4, SITES_KUNIT_TEXT + 1, true },
-	{ "the last of the text",		2, SITES_KUNIT_TEXT_END - 1, true },
-	{ "before the text",			2, SITES_KUNIT_TEXT - 1, false },
-	{ "after the text",			2, SITES_KUNIT_TEXT_END, false },
-	{ "two distances, both backwards",	2, 0xfffff000fffff000, false },
-	{ "two distances, both forwards",	2, 0x0000100000001000, false },
-	{ "the second site four bytes back",	2, 0xfffffffc00001000, false },
-};
-
-KUNIT_ARRAY_PARAM_DESC(sites_kunit_forms, sites_kunit_forms, name);
-
 static struct module *sites_kunit_module(struct kunit *test)
 {
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
@@ -284,146 +262,6 @@ static struct module *sites_kunit_module(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, mod);
 	strscpy(mod->name, "sites_kunit");
 	return mod;
-}
-
-static void sites_module_form(struct kunit *test)
-{
-	const struct sites_kunit_form *row = test->param_value;
-	u32 entries[8] = { };
-	const u32 *entry = entries;
-
-	memcpy(entries, &row->first, sizeof(row->first));
-	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + row->nr, SITES_KUNIT_TEXT,
-					       SITES_KUNIT_TEXT_END), row->site ? row->first : 0);
-	KUNIT_EXPECT_EQ(test, entry - entries, row->site ? 2 : row->nr);
-}
-
-/*
- * Why the two forms cannot be mistaken: wherever a module is, compact entries
- * that look like an address of it would need a second entry of -1, and so a
- * site inside of the first entry, which is not text.
- */
-static void sites_module_forms_differ(struct kunit *test)
-{
-	const u32 entries[] = { upper_32_bits(MODULES_VADDR), 0 }, *entry = entries;
-
-	KUNIT_EXPECT_EQ(test, upper_32_bits(MODULES_VADDR), upper_32_bits(MODULES_END - 1));
-	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + 1, 1, ULONG_MAX),
-			(unsigned long)entries - 1);
-}
-
-#define SITES_KUNIT_MOD_NR	4
-
-/*
- * A module in data memory: entries in front, its text, and its init text, with
- * two sites each, named in no order.
- */
-struct sites_kunit_image {
-	u64	entry[SITES_KUNIT_MOD_NR];
-	u8	text[0x40];
-	u8	init[0x40];
-};
-
-static const u16 sites_kunit_mod_sites[SITES_KUNIT_MOD_NR] = {
-	offsetof(struct sites_kunit_image, text) + 0x30,
-	offsetof(struct sites_kunit_image, init) + 0x3b,
-	offsetof(struct sites_kunit_image, text),
-	offsetof(struct sites_kunit_image, init) + 0x10,
-};
-
-static void sites_kunit_expect_module(struct kunit *test, struct module *mod,
-				      enum mod_mem_type type, u32 first, u32 second)
-{
-	struct ftrace_table *table = module_table(mod, type);
-
-	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, table);
-	if (IS_ERR_OR_NULL(table))
-		return;
-	KUNIT_EXPECT_EQ(test, table->start, (unsigned long)mod->mem[type].base);
-	KUNIT_EXPECT_EQ(test, table->end, table->start + mod->mem[type].size);
-	KUNIT_EXPECT_EQ(test, table->init, type == MOD_INIT_TEXT);
-	KUNIT_EXPECT_PTR_EQ(test, table->mod, mod);
-	KUNIT_EXPECT_EQ(test, table->nr, 2);
-	KUNIT_EXPECT_EQ(test, table->recs[0].offset, first);
-	KUNIT_EXPECT_EQ(test, table->recs[1].offset, second);
-	KUNIT_EXPECT_EQ(test, table->recs[0].state, 0);
-	KUNIT_EXPECT_EQ(test, table->recs[1].state, 0);
-	table_free(&table->retiree);
-}
-
-static struct module *sites_kunit_module_on(struct kunit *test, struct sites_kunit_image *image)
-{
-	struct module *mod = sites_kunit_module(test);
-
-	mod->mem[MOD_TEXT].base = image->text;
-	mod->mem[MOD_TEXT].size = sizeof(image->text);
-	mod->mem[MOD_INIT_TEXT].base = image->init;
-	mod->mem[MOD_INIT_TEXT].size = sizeof(image->init);
-	mod->ftrace_callsites = (void *)image->entry;
-
-	/* Some site that is a NOP now shows what one looks like. */
-	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
-		memcpy((u8 *)image + sites_kunit_mod_sites[i], (void *)kunit_site(0),
-		       MCOUNT_INSN_SIZE);
-	return mod;
-}
-
-static void sites_module_tables(struct kunit *test)
-{
-	struct sites_kunit_image *image = kunit_kzalloc(test, sizeof(*image), GFP_KERNEL);
-	struct module *mod;
-	u32 *entry;
-
-	KUNIT_ASSERT_NOT_NULL(test, image);
-	if (arch_ftrace_check_site(kunit_site(0), 0) != FTRACE_SITE_OK)
-		kunit_skip(test, "somebody traces the function that is the model");
-	mod = sites_kunit_module_on(test, image);
-
-	entry = (u32 *)image->entry;
-	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
-		entry[i] = (u8 *)image + sites_kunit_mod_sites[i] - (u8 *)&entry[i];
-	mod->num_ftrace_callsites = SITES_KUNIT_MOD_NR;
-	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* The same in the other form. */
-	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++)
-		image->entry[i] = (unsigned long)image + sites_kunit_mod_sites[i];
-	mod->num_ftrace_callsites = 2 * SITES_KUNIT_MOD_NR;
-	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* One that is compact, zeroes that align the rest, and addresses. */
-	memset(image->entry, 0, sizeof(image->entry));
-	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++) {
-		unsigned long ip = (unsigned long)image + sites_kunit_mod_sites[i];
-
-		if (i == 0)
-			entry[i] = ip - (unsigned long)&entry[i];
-		else
-			image->entry[i] = ip;
-	}
-	mod->num_ftrace_callsites = 2 * SITES_KUNIT_MOD_NR;
-	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* Compact ones, and an address that is not aligned. */
-	memset(image->entry, 0, sizeof(image->entry));
-	for (unsigned int i = 0; i < SITES_KUNIT_MOD_NR; i++) {
-		unsigned long ip = (unsigned long)image + sites_kunit_mod_sites[i];
-
-		if (i == SITES_KUNIT_MOD_NR - 1)
-			memcpy(entry + i, &ip, sizeof(ip));
-		else
-			entry[i] = ip - (unsigned long)&entry[i];
-	}
-	mod->num_ftrace_callsites = SITES_KUNIT_MOD_NR + 1;
-	sites_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	sites_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* Nor is there a table where there is no site. */
-	mod->num_ftrace_callsites = 0;
-	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, MOD_TEXT), NULL);
 }
 
 /* Symbols of a module: the names in the order in which the table has them. */
@@ -505,9 +343,6 @@ static struct kunit_case sites_kunit_cases[] = {
 	KUNIT_CASE(sites_hold_what_they_should),
 	KUNIT_CASE(sites_location),
 #if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
-	KUNIT_CASE_PARAM(sites_module_form, sites_kunit_forms_gen_params),
-	KUNIT_CASE(sites_module_forms_differ),
-	KUNIT_CASE(sites_module_tables),
 	KUNIT_CASE(sites_names_while_loading),
 #endif
 	{ }

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text comes and goes: the sites of the image, of modules, and of init text.
+ *
+ * The build leaves one u32 a site in the section __mcount_loc:
+ *
+ *  - In a module, and in an image that scripts/recordmcount has not finished,
+ *    the distance from the entry itself to the site, in the order of the link.
+ *  - In a finished image, the distance from _text, ascending; struct
+ *    ftrace_image_sites says so, and how many entries count.
+ *  - In objects from gcc -mrecord-mcount and in what kpatch-build makes, a
+ *    64-bit address. Read as two u32, the upper half of a kernel address would
+ *    be the distance of a site that lies one byte before its own entry, where
+ *    no text is: the two forms cannot be mistaken for each other, and the link
+ *    of a module may mix them.
+ *
+ * A table is made of those that lie in one piece of text. When the text goes, all
+ * that know its sites are told here, in this order: the callsets, the function
+ * commands, the filters, and last the map of tables.
+ *
+ * Invariants:
+ *  1. A table is in the map before its text is executed, and leaves the map before
+ *     its text is freed.
+ *
+ * ftrace_lock is held throughout.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+
+#include <asm/sections.h>
+
+#include "ftrace_filter.h"
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/**
+ * struct ftrace_image_sites - what scripts/recordmcount says of the image
+ * @version: 1 if the table is finished, 0 if it is as the linker left it
+ * @nr: number of entries that count
+ * @dropped: entries of weak functions that lost the link
+ * @reserved: 0
+ */
+struct ftrace_image_sites {
+	u32	version;
+	u32	nr;
+	u32	dropped;
+	u32	reserved;
+};
+
+/* Written after the link, so the compiler must not know what is in it. */
+__visible struct ftrace_image_sites ftrace_image_sites __initdata = { };
+
+static const struct ftrace_image_sites * __init image_sites(void)
+{
+	const struct ftrace_image_sites *sites = &ftrace_image_sites;
+
+	OPTIMIZER_HIDE_VAR(sites);
+	return sites;
+}
+
+/* Tables */
+
+static void text_free(struct ftrace_retiree *retiree)
+{
+	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
+
+	ftrace_profile_free_table(table);
+	ftrace_table_free(table);
+}
+
+/* On failure, the table is to be freed. */
+static int text_add(struct ftrace_table *table)
+{
+	ftrace_profile_add_table(table);
+	return ftrace_table_add(table);
+}
+
+static void text_remove(struct ftrace_table *table)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_detach_table(table);
+	/* The commands look up in their filters what they have to forget. */
+	ftrace_command_forget_range(table->start, table->end);
+	ftrace_graph_filter_forget_range(table->start, table->end);
+	ftrace_filter_forget_range(table->start, table->end);
+	ftrace_table_remove(table);
+}
+
+/* Makes every site a NOP; most are already. The text is not executed yet. */
+static void __init_or_module text_init_sites(struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	for_each_ftrace_rec(table, rec) {
+		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
+			ftrace_rec_quarantine(rec);
+			ftrace_has_quarantine = true;
+		}
+	}
+}
+
+/* Of the table of a module that is being loaded, when its functions have names. */
+static void text_report_quarantine(struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine)
+		return;
+	for_each_ftrace_rec(table, rec) {
+		if (ftrace_rec_quarantined(rec))
+			arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
+	}
+}
+
+/* Boot */
+
+static struct ftrace_table *init_table __initdata;
+
+/* Entry @i of the image's table as an address; 0 for one that was dropped. */
+static unsigned long __init image_site(unsigned int i)
+{
+	u32 *entry = &__start_mcount_loc[i];
+
+	if (image_sites()->version)
+		return (unsigned long)_text + *entry;
+	return *entry ? (unsigned long)entry + (s32)*entry : 0;
+}
+
+static struct ftrace_table * __init boot_table(unsigned long start, unsigned long end,
+					       unsigned int first, unsigned int nr)
+{
+	struct ftrace_table *table = ftrace_table_alloc(NULL, start, end, nr, text_free);
+
+	if (!table)
+		panic("ftrace: no memory for %u sites\n", nr);
+
+	/* An offset from _text fits all text of the image. */
+	table->base = (unsigned long)_text;
+	for (unsigned int i = first; table->nr < nr; i++) {
+		unsigned long ip = image_site(i);
+
+		if (ip >= start && ip < end)
+			table->recs[table->nr++].offset = ip - table->base;
+	}
+	ftrace_table_sort(table);
+	text_init_sites(table);
+	text_report_quarantine(table);
+	return table;
+}
+
+/* How many of the first @nr entries lie in [@start, @end), and the first. */
+static unsigned int __init image_count(unsigned int nr, unsigned long start, unsigned long end,
+				       unsigned int *first)
+{
+	unsigned int count = 0;
+
+	*first = 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned long ip = image_site(i);
+
+		if (ip < start || ip >= end)
+			continue;
+		if (!count++)
+			*first = i;
+	}
+	return count;
+}
+
+static struct ftrace_table * __init boot_table_range(unsigned int nr, void *start, void *end)
+{
+	unsigned int first;
+	unsigned int count = image_count(nr, (unsigned long)start, (unsigned long)end, &first);
+
+	return boot_table((unsigned long)start, (unsigned long)end, first, count);
+}
+
+/**
+ * ftrace_init - make records of the image's sites
+ *
+ * Context: boot, before any other CPU runs and before text is read-only.
+ */
+void __init ftrace_init(void)
+{
+	unsigned int nr = image_sites()->version ? image_sites()->nr :
+			  __stop_mcount_loc - __start_mcount_loc;
+	struct ftrace_table *table;
+
+	guard(mutex)(&ftrace_lock);
+
+	table = boot_table_range(nr, _stext, _etext);
+	/* Freed after boot, so it gets a table of its own. */
+	init_table = boot_table_range(nr, __init_begin, __init_end);
+	init_table->init = true;
+	if (text_add(table) || text_add(init_table))
+		panic("ftrace: no memory for the tables\n");
+
+	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
+		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct dyn_ftrace),
+		image_sites()->version ? "sorted by the build" : "sorted at boot",
+		image_sites()->dropped);
+	ftrace_set_early_filters();
+}
+
+/**
+ * ftrace_free_init_mem - forget the sites of the kernel's init text
+ *
+ * Context: process context at the end of boot, before the text is freed.
+ */
+void __init ftrace_free_init_mem(void)
+{
+	ftrace_boot_snapshot();
+
+	guard(mutex)(&ftrace_lock);
+	text_remove(init_table);
+}
+
+/* Modules */
+
+#ifdef CONFIG_MODULES
+
+/*
+ * The next site between @start and @end, or 0. *@entry is where to look from, and
+ * becomes where the next look begins. Entries of both forms may be mixed, with
+ * zeroes between them: see the top of the file.
+ */
+static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
+				      unsigned long end)
+{
+	for (; *entry < stop; ++*entry) {
+		unsigned long ip;
+
+		if (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1) {
+			memcpy(&ip, *entry, sizeof(ip));
+			if (ip >= start && ip < end) {
+				*entry += 2;
+				return ip;
+			}
+		}
+		ip = (unsigned long)*entry + (s32)**entry;
+		if (ip >= start && ip < end) {
+			++*entry;
+			return ip;
+		}
+	}
+	return 0;
+}
+
+/* Makes the table of one text of a module; NULL if that has no sites. */
+static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type type)
+{
+	const u32 *first = (u32 *)mod->ftrace_callsites, *stop = first + mod->num_ftrace_callsites;
+	unsigned long start = (unsigned long)mod->mem[type].base;
+	unsigned long end = start + mod->mem[type].size, ip;
+	struct ftrace_table *table;
+	unsigned int nr = 0;
+	const u32 *entry;
+
+	for (entry = first; module_next_site(&entry, stop, start, end);)
+		nr++;
+	if (!nr)
+		return NULL;
+
+	table = ftrace_table_alloc(mod, start, end, nr, text_free);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	for (entry = first; (ip = module_next_site(&entry, stop, start, end));)
+		table->recs[table->nr++].offset = ip - start;
+	ftrace_table_sort(table);
+	table->init = type == MOD_INIT_TEXT;
+	text_init_sites(table);
+	return table;
+}
+
+static void module_add_table(struct module *mod, enum mod_mem_type type)
+{
+	struct ftrace_table *table = module_table(mod, type);
+
+	if (!table)
+		return;
+	if (IS_ERR(table) || text_add(table)) {
+		pr_warn("no memory for the sites of module %s: it cannot be traced\n", mod->name);
+		if (!IS_ERR(table))
+			text_free(&table->retiree);
+	}
+}
+
+/**
+ * ftrace_module_init - make records of a module's sites
+ * @mod: the module, whose text is still writable and not executed
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_module_init(struct module *mod)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return;
+	module_add_table(mod, MOD_TEXT);
+	module_add_table(mod, MOD_INIT_TEXT);
+}
+
+static struct ftrace_table *module_table_find(struct module *mod, bool init)
+{
+	struct ftrace_table *table;
+
+	for_each_ftrace_table(table) {
+		if (table->mod == mod && table->init == init)
+			return table;
+	}
+	return NULL;
+}
+
+static void module_enable_table(struct module *mod, bool init)
+{
+	struct ftrace_table *table = module_table_find(mod, init);
+	int ret;
+
+	if (!table)
+		return;
+	text_report_quarantine(table);
+	ret = ftrace_attach_table(table);
+	if (ret)
+		pr_warn("sites of module %s are not attached: %pe\n", mod->name, ERR_PTR(ret));
+}
+
+/**
+ * ftrace_module_enable - attach a module's sites to all ops that want them
+ * @mod: the module, whose text is read-only now and about to be executed
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_module_enable(struct module *mod)
+{
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return;
+	module_enable_table(mod, false);
+	module_enable_table(mod, true);
+	ret = ftrace_filter_module_coming(mod);
+	if (ret)
+		pr_warn("filters for module %s are not applied: %pe\n", mod->name, ERR_PTR(ret));
+}
+
+/**
+ * ftrace_release_mod - forget all sites of a module
+ * @mod: the module, which is not executed any more or never was
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_release_mod(struct module *mod)
+{
+	struct ftrace_table *table;
+
+	guard(mutex)(&ftrace_lock);
+
+	for (int init = 0; init < 2; init++) {
+		table = module_table_find(mod, init);
+		if (table)
+			text_remove(table);
+	}
+	ftrace_filter_forget_module(mod);
+	ftrace_kallsyms_forget_module(mod);
+	/* It may have altered sites, and put back what it found. */
+	ftrace_release_repaired();
+}
+#endif /* CONFIG_MODULES */
+
+/**
+ * ftrace_free_mem - forget the sites of init text
+ * @mod: the module, or NULL for the kernel
+ * @start: first address of the text
+ * @end: first address after it
+ *
+ * Context: process context, sleeps.
+ */
+void ftrace_free_mem(struct module *mod, void *start, void *end)
+{
+	struct ftrace_table *table;
+
+	guard(mutex)(&ftrace_lock);
+
+	for_each_ftrace_table(table) {
+		if (table->mod == mod && table->start == (unsigned long)start) {
+			ftrace_kallsyms_save_init(table);
+			text_remove(table);
+			return;
+		}
+	}
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_text_kunit.c"
+#endif

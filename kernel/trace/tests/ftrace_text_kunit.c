@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of what the build says of a module's sites.
+ *
+ * The modules made here lie on memory that no code is in, and their tables are
+ * never in the map.
+ */
+#include "ftrace_kunit.h"
+
+#if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
+
+/* A module that is nowhere: only its addresses are looked at. */
+#define TEXT_KUNIT_TEXT	(MODULES_VADDR + 0x10000)
+#define TEXT_KUNIT_TEXT_END	(TEXT_KUNIT_TEXT + PAGE_SIZE)
+
+struct text_kunit_form {
+	const char	*name;
+	unsigned int	nr;
+	u64		first;
+	bool		site;
+};
+
+/* Whether the first eight bytes of a module's entries are the address of a site. */
+static const struct text_kunit_form text_kunit_forms[] = {
+	{ "nothing there",			0, TEXT_KUNIT_TEXT, false },
+	{ "one compact entry",			1, TEXT_KUNIT_TEXT, false },
+	{ "one address, and one that is compact", 3, TEXT_KUNIT_TEXT, true },
+	{ "one address, the first of the text",	2, TEXT_KUNIT_TEXT, true },
+	{ "one address, and zeroes",		4, TEXT_KUNIT_TEXT + 1, true },
+	{ "the last of the text",		2, TEXT_KUNIT_TEXT_END - 1, true },
+	{ "before the text",			2, TEXT_KUNIT_TEXT - 1, false },
+	{ "after the text",			2, TEXT_KUNIT_TEXT_END, false },
+	{ "two distances, both backwards",	2, 0xfffff000fffff000, false },
+	{ "two distances, both forwards",	2, 0x0000100000001000, false },
+	{ "the second site four bytes back",	2, 0xfffffffc00001000, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(text_kunit_forms, text_kunit_forms, name);
+
+static struct module *text_kunit_module(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	strscpy(mod->name, "text_kunit");
+	return mod;
+}
+
+static void text_module_form(struct kunit *test)
+{
+	const struct text_kunit_form *row = test->param_value;
+	u32 entries[8] = { };
+	const u32 *entry = entries;
+
+	memcpy(entries, &row->first, sizeof(row->first));
+	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + row->nr, TEXT_KUNIT_TEXT,
+					       TEXT_KUNIT_TEXT_END), row->site ? row->first : 0);
+	KUNIT_EXPECT_EQ(test, entry - entries, row->site ? 2 : row->nr);
+}
+
+/*
+ * Why the two forms cannot be mistaken: wherever a module is, compact entries
+ * that look like an address of it would need a second entry of -1, and so a
+ * site inside of the first entry, which is not text.
+ */
+static void text_module_forms_differ(struct kunit *test)
+{
+	const u32 entries[] = { upper_32_bits(MODULES_VADDR), 0 }, *entry = entries;
+
+	KUNIT_EXPECT_EQ(test, upper_32_bits(MODULES_VADDR), upper_32_bits(MODULES_END - 1));
+	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + 1, 1, ULONG_MAX),
+			(unsigned long)entries - 1);
+}
+
+#define TEXT_KUNIT_MOD_NR	4
+
+/*
+ * A module in data memory: entries in front, its text, and its init text, with
+ * two sites each, named in no order.
+ */
+struct text_kunit_image {
+	u64	entry[TEXT_KUNIT_MOD_NR];
+	u8	text[0x40];
+	u8	init[0x40];
+};
+
+static const u16 text_kunit_mod_sites[TEXT_KUNIT_MOD_NR] = {
+	offsetof(struct text_kunit_image, text) + 0x30,
+	offsetof(struct text_kunit_image, init) + 0x3b,
+	offsetof(struct text_kunit_image, text),
+	offsetof(struct text_kunit_image, init) + 0x10,
+};
+
+static void text_kunit_expect_module(struct kunit *test, struct module *mod,
+				     enum mod_mem_type type, u32 first, u32 second)
+{
+	struct ftrace_table *table = module_table(mod, type);
+
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, table);
+	if (IS_ERR_OR_NULL(table))
+		return;
+	KUNIT_EXPECT_EQ(test, table->start, (unsigned long)mod->mem[type].base);
+	KUNIT_EXPECT_EQ(test, table->end, table->start + mod->mem[type].size);
+	KUNIT_EXPECT_EQ(test, table->init, type == MOD_INIT_TEXT);
+	KUNIT_EXPECT_PTR_EQ(test, table->mod, mod);
+	KUNIT_EXPECT_EQ(test, table->nr, 2);
+	KUNIT_EXPECT_EQ(test, table->recs[0].offset, first);
+	KUNIT_EXPECT_EQ(test, table->recs[1].offset, second);
+	KUNIT_EXPECT_EQ(test, table->recs[0].state, 0);
+	KUNIT_EXPECT_EQ(test, table->recs[1].state, 0);
+	text_free(&table->retiree);
+}
+
+static struct module *text_kunit_module_on(struct kunit *test, struct text_kunit_image *image)
+{
+	struct module *mod = text_kunit_module(test);
+
+	mod->mem[MOD_TEXT].base = image->text;
+	mod->mem[MOD_TEXT].size = sizeof(image->text);
+	mod->mem[MOD_INIT_TEXT].base = image->init;
+	mod->mem[MOD_INIT_TEXT].size = sizeof(image->init);
+	mod->ftrace_callsites = (void *)image->entry;
+
+	/* Some site that is a NOP now shows what one looks like. */
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
+		memcpy((u8 *)image + text_kunit_mod_sites[i], (void *)kunit_site(0),
+		       MCOUNT_INSN_SIZE);
+	return mod;
+}
+
+static void text_module_tables(struct kunit *test)
+{
+	struct text_kunit_image *image = kunit_kzalloc(test, sizeof(*image), GFP_KERNEL);
+	struct module *mod;
+	u32 *entry;
+
+	KUNIT_ASSERT_NOT_NULL(test, image);
+	if (arch_ftrace_check_site(kunit_site(0), 0) != FTRACE_SITE_OK)
+		kunit_skip(test, "somebody traces the function that is the model");
+	mod = text_kunit_module_on(test, image);
+
+	entry = (u32 *)image->entry;
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
+		entry[i] = (u8 *)image + text_kunit_mod_sites[i] - (u8 *)&entry[i];
+	mod->num_ftrace_callsites = TEXT_KUNIT_MOD_NR;
+	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* The same in the other form. */
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
+		image->entry[i] = (unsigned long)image + text_kunit_mod_sites[i];
+	mod->num_ftrace_callsites = 2 * TEXT_KUNIT_MOD_NR;
+	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* One that is compact, zeroes that align the rest, and addresses. */
+	memset(image->entry, 0, sizeof(image->entry));
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++) {
+		unsigned long ip = (unsigned long)image + text_kunit_mod_sites[i];
+
+		if (i == 0)
+			entry[i] = ip - (unsigned long)&entry[i];
+		else
+			image->entry[i] = ip;
+	}
+	mod->num_ftrace_callsites = 2 * TEXT_KUNIT_MOD_NR;
+	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* Compact ones, and an address that is not aligned. */
+	memset(image->entry, 0, sizeof(image->entry));
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++) {
+		unsigned long ip = (unsigned long)image + text_kunit_mod_sites[i];
+
+		if (i == TEXT_KUNIT_MOD_NR - 1)
+			memcpy(entry + i, &ip, sizeof(ip));
+		else
+			entry[i] = ip - (unsigned long)&entry[i];
+	}
+	mod->num_ftrace_callsites = TEXT_KUNIT_MOD_NR + 1;
+	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
+
+	/* Nor is there a table where there is no site. */
+	mod->num_ftrace_callsites = 0;
+	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, MOD_TEXT), NULL);
+}
+
+static struct kunit_case text_kunit_cases[] = {
+	KUNIT_CASE_PARAM(text_module_form, text_kunit_forms_gen_params),
+	KUNIT_CASE(text_module_forms_differ),
+	KUNIT_CASE(text_module_tables),
+	{ }
+};
+
+static struct kunit_suite text_kunit_suite = {
+	.name		= "ftrace_text",
+	.test_cases	= text_kunit_cases,
+};
+
+kunit_test_suite(text_kunit_suite);
+
+#endif /* CONFIG_MODULES && CONFIG_64BIT */
