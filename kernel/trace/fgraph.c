@@ -637,7 +637,6 @@ void ftrace_graph_sleep_time_control(bool enable)
 
 	fgraph_sleep_time = enable;
 	fgraph_update_sleep();
-	ftrace_profile_choose_path();
 }
 
 /* Users */
@@ -668,31 +667,6 @@ void fgraph_init_ops(struct ftrace_ops *dst_ops, struct ftrace_ops *src_ops)
 	}
 }
 
-/**
- * fgraph_ops_in_core_kernel - whether a graph user's code can not go away
- * @ops: its ops
- *
- * Return: true if both callbacks are part of the core kernel.
- */
-bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
-{
-	const struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
-
-	return core_kernel_text((unsigned long)gops->saved_func) &&
-	       (!gops->retfunc || core_kernel_text((unsigned long)gops->retfunc));
-}
-
-/**
- * fgraph_ops_callback - what stands for a graph user in lists
- * @ops: its ops
- *
- * Return: its entry callback.
- */
-void *fgraph_ops_callback(const struct ftrace_ops *ops)
-{
-	return container_of(ops, struct fgraph_ops, ops)->saved_func;
-}
-
 static int fgraph_pid_func(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 {
 	return ftrace_pid_wants_current(gops->ops.private) ? gops->saved_func(trace, gops) : 0;
@@ -704,19 +678,10 @@ static void fgraph_choose_entry(struct fgraph_ops *gops)
 								      gops->saved_func);
 }
 
-/**
- * fgraph_update_pid_func - the lists of pids have come or gone
- *
- * Context: ftrace_lock is held.
- */
-void fgraph_update_pid_func(void)
+/* The lists of pids have come or gone. */
+static void fgraph_choose_func(struct ftrace_ops *ops)
 {
-	lockdep_assert_held(&ftrace_lock);
-
-	for (unsigned int idx = 0; idx < FGRAPH_MAX_USERS; idx++) {
-		if (fgraph_users[idx])
-			fgraph_choose_entry(fgraph_users[idx]);
-	}
+	fgraph_choose_entry(container_of(ops, struct fgraph_ops, ops));
 }
 
 static int fgraph_pm_notify(struct notifier_block *nb, unsigned long state, void *unused)
@@ -773,7 +738,8 @@ static DEFINE_PER_CPU(struct ftrace_gate_count, fgraph_gates[FGRAPH_MAX_USERS]);
 static bool fgraph_may_go(const struct fgraph_ops *gops)
 {
 	return !is_kernel_core_data((unsigned long)gops) ||
-	       !fgraph_ops_in_core_kernel(&gops->ops);
+	       !core_kernel_text((unsigned long)gops->saved_func) ||
+	       (gops->retfunc && !core_kernel_text((unsigned long)gops->retfunc));
 }
 
 static void fgraph_return_counted(struct ftrace_graph_ret *trace, struct fgraph_ops *stand_in)
@@ -878,7 +844,13 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	if (ret)
 		return ret;
 	gops->ops.flags |= FTRACE_OPS_FL_GRAPH;
+	gops->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
+	if (fgraph_may_go(gops))
+		gops->ops.flags |= FTRACE_OPS_FL_DYNAMIC;
 	gops->ops.func = ftrace_stub;
+	gops->ops.owner_func = gops->saved_func;
+	gops->ops.choose_func = fgraph_choose_func;
+	gops->ops.graph_func = ftrace_graph_func;
 	ret = ftrace_attach(&gops->ops);
 	if (ret)
 		fgraph_remove_user(gops);

@@ -86,6 +86,20 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
 }
 
 /**
+ * ftrace_callset_at - find the callset of a site
+ * @ip: the site
+ *
+ * Context: ftrace_lock is held.
+ * Return: the callset; NULL if the site calls nothing, or is none.
+ */
+struct ftrace_callset *ftrace_callset_at(unsigned long ip)
+{
+	struct dyn_ftrace *rec = ftrace_site_find(ip);
+
+	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+}
+
+/**
  * ftrace_callset_next - walk the callsets
  * @nr: the number of the callset before, 0 for the first; gets the number
  *	of the one returned
@@ -272,37 +286,6 @@ static void callset_free(struct ftrace_retiree *retiree)
 	kfree(cs);
 }
 
-/* Whether @direct is, and would have to know of the other one, and does not. */
-static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace_ops *other)
-{
-	return (direct->flags & FTRACE_OPS_FL_DIRECT) && (other->flags & FTRACE_OPS_FL_IPMODIFY) &&
-	       !direct->ops_func;
-}
-
-/**
- * ftrace_ops_conflict - whether two ops can be on one site
- * @a: an ops
- * @b: another
- *
- * Only one ops can say where the function goes on, and only one be called
- * directly, as that one may call the function itself. Both together need one
- * that knows how (see ftrace_direct.c).
- *
- * Return: why they cannot; FTRACE_REFUSED_NOT, which is 0, if they can.
- */
-enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b)
-{
-	unsigned long both = a->flags & b->flags;
-
-	if (both & FTRACE_OPS_FL_IPMODIFY)
-		return FTRACE_REFUSED_IPMODIFY;
-	if (both & FTRACE_OPS_FL_DIRECT)
-		return FTRACE_REFUSED_DIRECT;
-	if (ops_is_blind_to(a, b) || ops_is_blind_to(b, a))
-		return FTRACE_REFUSED_SHARE;
-	return FTRACE_REFUSED_NOT;
-}
-
 static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
@@ -314,12 +297,15 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
 	struct ftrace_callset_link *link = &cs->link[cs->nr_ops];
 
-	if (ops->flags & FTRACE_OPS_FL_DIRECT)
+	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
 		cs->direct = ops;
-	else if (ops->flags & FTRACE_OPS_FL_GRAPH)
+	} else if (ops->flags & FTRACE_OPS_FL_GRAPH) {
+		cs->graph_func = cs->nr_graph || !ops->alone_func ? ops->graph_func :
+								    ops->alone_func;
 		cs->nr_graph++;
-	else
+	} else {
 		cs->nr_funcs++;
+	}
 	cs->flags |= callset_ops_flags(ops);
 
 	link->cs = cs;
@@ -680,6 +666,22 @@ struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr)
 	return node ? container_of(node, struct ftrace_callset, tree) : NULL;
 }
 
+#ifdef CONFIG_UNWINDER_ORC
+/**
+ * ftrace_tramp_orc - unwind data of a trampoline
+ * @ip: an address
+ *
+ * Context: any. The unwinder keeps no pointer beyond one step.
+ * Return: the entry for @ip, or NULL if that is not in a trampoline.
+ */
+struct orc_entry *ftrace_tramp_orc(unsigned long ip)
+{
+	struct ftrace_callset *cs = ftrace_callset_by_tramp(ip);
+
+	return cs ? arch_ftrace_tramp_orc(cs, ip) : NULL;
+}
+#endif
+
 /**
  * is_ftrace_trampoline - whether an address is in a trampoline
  * @addr: the address
@@ -710,7 +712,7 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	/* These bring their own protection. */
 	if (cs->nr_graph)
-		ftrace_graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
+		cs->graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
 }
 
 /**

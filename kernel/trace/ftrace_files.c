@@ -255,7 +255,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
-		seq_printf(m, " ->%pS (%pS)", ftrace_callset_graph_func(cs),
+		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
 			   ftrace_ops_callback(cs->ops[i]));
 	if (cs->direct)
 		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));

@@ -28,6 +28,7 @@
 #include "ftrace_filter.h"
 #include "ftrace_internal.h"
 #include "ftrace_match.h"
+#include "ftrace_share.h"
 #include "ftrace_site_set.h"
 
 /* All filters that name sites or wait for modules. */
@@ -647,7 +648,7 @@ static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set *
 	if (!ret)
 		ret = filter_difference(e->ops->filter, &to, added, removed);
 	if (!ret && (e->ops->flags & FTRACE_OPS_FL_DIRECT))
-		ret = ftrace_direct_ask_self(e->ops, *added);
+		ret = ftrace_share_ask_self(e->ops, *added);
 	filter_sides_free(&to);
 	ftrace_edit_destroy(&edit);
 	return ret;
@@ -666,13 +667,13 @@ static int owner_edit_around(const struct owner_edit *e)
 	int ret = owner_edit_check(e, &added, &removed);
 
 	if (!ret && peers)
-		ret = ftrace_direct_tell_peers(e->ops, added,
-					       FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+		ret = ftrace_share_tell_peers(e->ops, added,
+					      FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
 	if (!ret)
 		ret = owner_edit_commit(e);
 	if (!ret && peers)
-		ftrace_direct_tell_peers(e->ops, removed,
-					 FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
+		ftrace_share_tell_peers(e->ops, removed,
+					FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
 	return ret;
 }
 
@@ -683,12 +684,12 @@ static int owner_edit(const struct owner_edit *e)
 	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
 		return owner_edit_commit(e);
 
-	ftrace_direct_lock();
+	ftrace_share_lock();
 	if (e->ops->flags & FTRACE_OPS_FL_ENABLED)
 		ret = owner_edit_around(e);
 	else
 		ret = owner_edit_commit(e);
-	ftrace_direct_unlock();
+	ftrace_share_unlock();
 	return ret;
 }
 
@@ -708,7 +709,7 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
  * @reset: forget what the ops wanted before
  *
  * Context: process context, sleeps; takes ftrace_lock. For an ops that is direct, or
- * has FTRACE_OPS_FL_IPMODIFY, it takes direct_mutex, too.
+ * has FTRACE_OPS_FL_IPMODIFY, it takes ftrace_share_mutex, too.
  * Return: 0; -EINVAL if nothing matches, or if @ops is registered, is one of these two
  * kinds, and would want every function; -ENOMEM, -ENODEV, -EBUSY as from
  * register_ftrace_function(); for these two kinds, what a function that they come to

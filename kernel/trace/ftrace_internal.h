@@ -50,7 +50,7 @@ struct ftrace_retiree {
 	void			(*free)(struct ftrace_retiree *retiree);
 };
 
-/* ftrace.c */
+/* ftrace_ops.c */
 
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
@@ -58,12 +58,16 @@ extern struct list_head ftrace_ops_registered;
 extern int ftrace_disabled;
 
 void ftrace_ops_init(struct ftrace_ops *ops);
-int ftrace_ops_register(struct ftrace_ops *ops);
-int ftrace_ops_unregister(struct ftrace_ops *ops);
 bool ftrace_ops_is_active(const struct ftrace_ops *ops);
 bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
 void ftrace_retire(struct ftrace_retiree *retiree);
 void ftrace_wait_for_tasks(void);
+void *ftrace_ops_callback(const struct ftrace_ops *ops);
+
+/* ftrace_attach.c */
+
+int ftrace_ops_register(struct ftrace_ops *ops);
+int ftrace_ops_unregister(struct ftrace_ops *ops);
 
 /* For the functions that call several ops; its protection is the caller's. */
 static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,
@@ -207,6 +211,7 @@ struct ftrace_callset_link {
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
  * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
+ * @graph_func: what is called for those of a struct fgraph_ops
  * @successor: where its sites go, if @leaving; itself if they stay
  * @target: what its sites call
  * @tramp: its trampoline; 0 where @target is another's code
@@ -236,6 +241,7 @@ struct ftrace_callset {
 	unsigned int		nr_gone;
 	unsigned int		tramp_size;
 	struct ftrace_ops	*direct;
+	ftrace_graph_func_t	graph_func;
 	struct ftrace_callset	*successor;
 	unsigned long		target;
 	unsigned long		tramp;
@@ -350,7 +356,6 @@ enum ftrace_word_error {
 
 extern const char * const ftrace_word_errors[];
 
-void *ftrace_ops_callback(const struct ftrace_ops *ops);
 void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
 			   const struct ftrace_ops *ops, const struct ftrace_ops *holder);
 void ftrace_report_conflict(unsigned long ip, const struct ftrace_ops *ops,
@@ -365,6 +370,7 @@ struct ftrace_patch;
 extern struct list_head ftrace_callsets_pinned;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
+struct ftrace_callset *ftrace_callset_at(unsigned long ip);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
 u32 ftrace_callset_limit(void);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
@@ -409,72 +415,7 @@ static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
 
 /* fgraph.c */
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
-bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops);
-void *fgraph_ops_callback(const struct ftrace_ops *ops);
-void fgraph_update_pid_func(void);
-#else
-static inline void ftrace_graph_func(unsigned long ip, unsigned long *retp,
-				     struct ftrace_callset *cs)
-{
-}
-
-static inline bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
-{
-	return true;
-}
-
-static inline void *fgraph_ops_callback(const struct ftrace_ops *ops)
-{
-	return NULL;
-}
-
-static inline void fgraph_update_pid_func(void)
-{
-}
-#endif
-
-/* ftrace_direct.c */
-
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-void ftrace_direct_lock(void);
-void ftrace_direct_unlock(void);
-int ftrace_direct_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set);
-int ftrace_direct_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set *set,
-			     enum ftrace_ops_cmd cmd);
-int ftrace_direct_register_peer(struct ftrace_ops *ops);
-void ftrace_direct_unregister_peer(struct ftrace_ops *ops);
-#else
-static inline void ftrace_direct_lock(void)
-{
-}
-
-static inline void ftrace_direct_unlock(void)
-{
-}
-
-static inline int ftrace_direct_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set)
-{
-	return 0;
-}
-
-static inline int ftrace_direct_tell_peers(struct ftrace_ops *ops,
-					   const struct ftrace_site_set *set,
-					   enum ftrace_ops_cmd cmd)
-{
-	return 0;
-}
-
-static inline int ftrace_direct_register_peer(struct ftrace_ops *ops)
-{
-	return ftrace_ops_register(ops);
-}
-
-static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
-{
-}
-#endif
 
 /* ftrace_update.c */
 
@@ -547,6 +488,7 @@ void ftrace_command_forget_range(unsigned long start, unsigned long end);
 void ftrace_profile_add_table(struct ftrace_table *table);
 void ftrace_profile_free_table(struct ftrace_table *table);
 void ftrace_profile_init_tracefs(struct dentry *parent);
+void ftrace_profile_sleep_time_changed(void);
 #else
 static inline void ftrace_profile_add_table(struct ftrace_table *table)
 {
@@ -559,6 +501,10 @@ static inline void ftrace_profile_free_table(struct ftrace_table *table)
 static inline void ftrace_profile_init_tracefs(struct dentry *parent)
 {
 }
+
+static inline void ftrace_profile_sleep_time_changed(void)
+{
+}
 #endif
 
 /* With a handler that the architecture has for the profiler. */
@@ -567,8 +513,6 @@ static inline void ftrace_profile_init_tracefs(struct dentry *parent)
 #define FTRACE_PROFILE_PATH
 
 u64 arch_ftrace_cycle(void);
-void ftrace_profile_choose_path(void);
-bool ftrace_profile_is_alone(const struct ftrace_callset *cs);
 void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
 unsigned long ftrace_profile_return(void);
 
@@ -577,25 +521,11 @@ static inline bool ftrace_profile_is_handler(unsigned long addr)
 	return addr == (unsigned long)profile_return_to_handler;
 }
 #else
-static inline void ftrace_profile_choose_path(void)
-{
-}
-
 static inline bool ftrace_profile_is_handler(unsigned long addr)
 {
 	return false;
 }
 #endif
-
-/* What the callset's trampoline calls on behalf of its graph users. */
-static inline void *ftrace_callset_graph_func(const struct ftrace_callset *cs)
-{
-#ifdef FTRACE_PROFILE_PATH
-	if (ftrace_profile_is_alone(cs))
-		return ftrace_profile_func;
-#endif
-	return ftrace_graph_func;
-}
 
 /* arch */
 
@@ -627,7 +557,7 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 				unsigned int i, ftrace_func_t to);
 void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned long to);
-struct orc_entry *ftrace_tramp_orc(unsigned long ip);
+struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
 /* Returns from a site, as if nothing had been called there. */
 void ftrace_stub_return(void);
 
@@ -656,22 +586,5 @@ static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 	return 0;
 }
 
-static inline bool fgraph_ops_in_core_kernel(const struct ftrace_ops *ops)
-{
-	return true;
-}
-
-static inline void fgraph_update_pid_func(void)
-{
-}
-
-static inline int ftrace_direct_register_peer(struct ftrace_ops *ops)
-{
-	return ftrace_ops_register(ops);
-}
-
-static inline void ftrace_direct_unregister_peer(struct ftrace_ops *ops)
-{
-}
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 #endif /* _KERNEL_TRACE_FTRACE_INTERNAL_H */

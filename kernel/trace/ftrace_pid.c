@@ -238,7 +238,7 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_pid_update_ops - have an ops test for pids, or not
+ * ftrace_pid_update_ops - have an ops test for pids, or not: its choose_func
  * @ops: the ops, registered or being registered, with its callback in saved_func
  *
  * Context: May sleep. The caller holds ftrace_lock.
@@ -248,9 +248,6 @@ void ftrace_pid_update_ops(struct ftrace_ops *ops)
 	ftrace_func_t func;
 
 	lockdep_assert_held(&ftrace_lock);
-
-	if (!(ops->flags & FTRACE_OPS_FL_PID) || (ops->flags & FTRACE_OPS_FL_GRAPH))
-		return;
 
 	func = ftrace_pids_enabled(ops) ? ftrace_pid_func : ops->saved_func;
 	if (func != ops->func)
@@ -267,9 +264,10 @@ static void ftrace_pid_update_all_ops(void)
 	if (ftrace_disabled)
 		return;
 
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		ftrace_pid_update_ops(ops);
-	fgraph_update_pid_func();
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (ops->choose_func)
+			ops->choose_func(ops);
+	}
 }
 
 /* Writing the lists */

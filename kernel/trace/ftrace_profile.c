@@ -201,6 +201,44 @@ static __always_inline void profile_add_time(struct profile_count *count, u64 ti
 /* The option graph-time: the time of a function includes that of its callees. */
 static bool profile_graph_time __read_mostly = true;
 
+#ifdef FTRACE_PROFILE_PATH
+/*
+ * Decides how calls are counted from now on. What a task sleeps, and what callees
+ * take, is told from a function's own time by fgraph.c's users only.
+ */
+static void profile_choose_path(void)
+{
+	struct ftrace_profile *profile = profile_core;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (profile)
+		profile->cycle = arch_ftrace_cycle();
+	if (profile && profile->cycle && profile_enabled && profile_graph_time && fgraph_sleep_time)
+		/* Pairs with the dependency on the pointer: who has it sees the factor. */
+		smp_store_release(&profile_quick, profile);
+	else
+		WRITE_ONCE(profile_quick, NULL);
+}
+#else
+static void profile_choose_path(void)
+{
+}
+#endif
+
+/**
+ * ftrace_profile_sleep_time_changed - fgraph_sleep_time is another one
+ *
+ * Calls under way are counted by either rule, or without their time.
+ *
+ * Context: sleeps; takes ftrace_lock.
+ */
+void ftrace_profile_sleep_time_changed(void)
+{
+	guard(mutex)(&ftrace_lock);
+	profile_choose_path();
+}
+
 /**
  * ftrace_graph_graph_time_control - set what the time of a function includes
  * @enable: the time that its callees take, too
@@ -214,7 +252,7 @@ void ftrace_graph_graph_time_control(bool enable)
 	guard(mutex)(&ftrace_lock);
 
 	profile_graph_time = enable;
-	ftrace_profile_choose_path();
+	profile_choose_path();
 }
 
 /*
@@ -277,17 +315,6 @@ static struct fgraph_ops profile_gops = {
 };
 
 #ifdef FTRACE_PROFILE_PATH
-/**
- * ftrace_profile_is_alone - whether the profiler is a callset's only graph user
- * @cs: the callset
- *
- * Return: true if ftrace_profile_func() serves it.
- */
-bool ftrace_profile_is_alone(const struct ftrace_callset *cs)
-{
-	return cs->nr_graph == 1 && cs->ops[cs->nr_funcs] == &profile_gops.ops;
-}
-
 /**
  * ftrace_profile_func - count the call of a function that only the profiler hooks
  * @ip: the site
@@ -365,34 +392,14 @@ unsigned long ftrace_profile_return(void)
 }
 
 NOKPROBE_SYMBOL(ftrace_profile_return);
-
-/**
- * ftrace_profile_choose_path - see how calls are to be counted from now on
- *
- * What a task sleeps, and what callees take, is told from a function's own time
- * by fgraph.c's users only.
- *
- * Context: ftrace_lock is held.
- */
-void ftrace_profile_choose_path(void)
-{
-	struct ftrace_profile *profile = profile_core;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (profile)
-		profile->cycle = arch_ftrace_cycle();
-	if (profile && profile->cycle && profile_enabled && profile_graph_time && fgraph_sleep_time)
-		/* Pairs with the dependency on the pointer: who has it sees the factor. */
-		smp_store_release(&profile_quick, profile);
-	else
-		WRITE_ONCE(profile_quick, NULL);
-}
 #endif
 
 static int profile_attach(void)
 {
 	ftrace_ops_set_global_filter(&profile_gops.ops);
+#ifdef FTRACE_PROFILE_PATH
+	profile_gops.ops.alone_func = ftrace_profile_func;
+#endif
 	return register_ftrace_graph(&profile_gops);
 }
 
@@ -569,7 +576,7 @@ static int profile_prepare_locked(void)
 			profile_reset(table->profile);
 	}
 	profile_enabled = true;
-	ftrace_profile_choose_path();
+	profile_choose_path();
 	return 0;
 }
 
@@ -578,7 +585,7 @@ static void profile_set_disabled(void)
 	guard(mutex)(&ftrace_lock);
 
 	profile_enabled = false;
-	ftrace_profile_choose_path();
+	profile_choose_path();
 }
 
 static int profile_enable(void)

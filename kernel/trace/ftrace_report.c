@@ -53,21 +53,6 @@ static const char * const refusals[] = {
 };
 
 /**
- * ftrace_ops_callback - what stands for an ops where ops are listed
- * @ops: the ops
- *
- * Return: the callback that its owner knows, or the function that it calls directly.
- */
-void *ftrace_ops_callback(const struct ftrace_ops *ops)
-{
-	if (ops->flags & FTRACE_OPS_FL_GRAPH)
-		return fgraph_ops_callback(ops);
-	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return (void *)ftrace_ops_direct(ops);
-	return ops->func;
-}
-
-/**
  * ftrace_report_word - log a word that was refused
  * @tr: the instance; NULL for the top one
  * @file: the name of the file that it was written to

@@ -87,7 +87,8 @@ int ftrace_attach(struct ftrace_ops *ops)
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
 	ops->saved_func = ops->func;
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	ftrace_pid_update_ops(ops);
+	if (ops->choose_func)
+		ops->choose_func(ops);
 	list_add_tail_rcu(&ops->list, &ftrace_ops_registered);
 	static_update();
 	return 0;

@@ -713,7 +713,8 @@ int ftrace_attach(struct ftrace_ops *ops)
 	ops->flags |= FTRACE_OPS_FL_ENABLED;
 	list_add_tail(&ops->list, &ftrace_ops_registered);
 	hlist_add_head(&ops->filter_user, &ops->filter->users);
-	ftrace_pid_update_ops(ops);
+	if (ops->choose_func)
+		ops->choose_func(ops);
 
 	ret = tx_run_one(ops);
 	if (ret) {

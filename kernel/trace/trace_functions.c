@@ -702,6 +702,21 @@ static inline void func_commands_init(void)
 #endif /* CONFIG_DYNAMIC_FTRACE */
 
 /**
+ * ftrace_init_global_array_ops - give the top instance its ops
+ * @tr: the top instance
+ *
+ * Context: boot.
+ */
+void __init ftrace_init_global_array_ops(struct trace_array *tr)
+{
+	ftrace_ops_init(&global_ops);
+	tr->ops = &global_ops;
+	tr->ops->private = tr;
+	ftrace_init_trace_array(tr);
+	init_array_fgraph_ops(tr, tr->ops);
+}
+
+/**
  * init_function_trace - make the function tracer and its commands known
  *
  * Context: boot. Starts the tracer if the command line asks for it.

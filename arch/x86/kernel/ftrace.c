@@ -719,7 +719,7 @@ static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
 	emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_lea(e, RSI, EMIT_FRAME + 8);
-	emit_call(e, cs, ftrace_callset_graph_func(cs));
+	emit_call(e, cs, cs->graph_func);
 	for (unsigned int i = 0; i < cs->nr_graph; i++)
 		emit_gate_leave(e, link[i].gate);
 }
@@ -918,21 +918,18 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
 }
 
 /**
- * ftrace_tramp_orc - unwind data of a trampoline
- * @ip: an address
+ * arch_ftrace_tramp_orc - unwind data of a trampoline
+ * @cs: its callset
+ * @ip: an address in it
  *
  * Context: any. The unwinder keeps no pointer beyond one step.
- * Return: the entry for @ip, or NULL if that is not in a trampoline.
+ * Return: the entry for @ip.
  */
-struct orc_entry *ftrace_tramp_orc(unsigned long ip)
+struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip)
 {
-	struct ftrace_callset *cs = ftrace_callset_by_tramp(ip);
-	struct ftrace_tramp *tramp;
+	struct ftrace_tramp *tramp = cs->arch;
 	unsigned int i;
 
-	if (!cs)
-		return NULL;
-	tramp = cs->arch;
 	for (i = 1; i < tramp->nr_orc; i++) {
 		if (ip - cs->tramp < tramp->orc[i].offset)
 			break;

@@ -61,7 +61,7 @@ static unsigned long direct_kunit_target(void)
 	struct ftrace_callset *cs;
 
 	guard(mutex)(&ftrace_lock);
-	cs = direct_callset_at(kunit_site(0));
+	cs = ftrace_callset_at(kunit_site(0));
 	if (arch_ftrace_check_site(kunit_site(0), ftrace_callset_target(cs)) != FTRACE_SITE_OK)
 		return ULONG_MAX;
 	return ftrace_callset_target(cs);
@@ -296,7 +296,7 @@ static void direct_kunit_stays(struct kunit *test, struct ftrace_ops *ops)
 	KUNIT_EXPECT_NOT_NULL(test, ops->filter->only);
 	if (ops->filter->only)
 		KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 1);
-	KUNIT_EXPECT_NULL(test, direct_callset_at(kunit_site(1)));
+	KUNIT_EXPECT_NULL(test, ftrace_callset_at(kunit_site(1)));
 }
 
 static void direct_refilter_to_all(struct kunit *test)
