@@ -192,14 +192,9 @@ static __always_inline struct profile_count *profile_find(unsigned long ip)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static __always_inline void profile_add_time(struct profile_count *count, u64 time)
-{
-	count->time += time;
-	count->squares += time * time;
-}
-
 /* The option graph-time: the time of a function includes that of its callees. */
 static bool profile_graph_time __read_mostly = true;
+#endif
 
 #ifdef FTRACE_PROFILE_PATH
 /*
@@ -225,6 +220,13 @@ static void profile_choose_path(void)
 {
 }
 #endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static __always_inline void profile_add_time(struct profile_count *count, u64 time)
+{
+	count->time += time;
+	count->squares += time * time;
+}
 
 /**
  * ftrace_profile_sleep_time_changed - fgraph_sleep_time is another one
