@@ -8,7 +8,7 @@ lines; a debug port carries files back (/out in the guest, --out here).
 
 One CPU model for all runs, "max": what TCG can emulate of today's processors, or what
 the host has under KVM. Mitigations, SMAP and the rest follow from it on stock and ours
-alike. TCG has no IBT, but a kernel built for it keeps its sites behind ENDBR all the
+alike. TCG has no IBT, but a kernel built for it keeps its sites after ENDBR all the
 same. TSC is declared reliable: an emulated one is, and the watchdog's doubts would
 move the trace clock in the middle of a measurement. MWAIT is taken away because TCG
 spins where it should sleep: an idle CPU would burn a host's CPU, and be counted.
@@ -182,7 +182,7 @@ def job_archive(out, script, trees, modules):
 
 
 def bootconfig_trailer(size, text):
-    """What makes text a bootconfig, behind an initrd of that size."""
+    """What makes text a bootconfig, after an initrd of that size."""
     data = text.encode() + b"\0"
     data += b"\0" * (-(size + len(data)) % 4)
     return data + struct.pack("<II", len(data), sum(data)) + b"#BOOTCONFIG\n"

@@ -85,7 +85,7 @@ struct buffer {
 
 /*
  * One file in memory. The result is the first @keep bytes of @base, edited in
- * place, and behind them @tail.
+ * place, and after them @tail.
  */
 struct elf_file {
 	const char *path;

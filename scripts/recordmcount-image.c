@@ -16,7 +16,7 @@
  *
  * Invariants:
  *  1. A site that stays is the first instruction of a function that has a
- *     symbol with a size, or the second one, behind an ENDBR64.
+ *     symbol with a size, or the second one, after an ENDBR64.
  *  2. A site that no such symbol covers belongs to a weak function that lost
  *     the link: its code is there, its name is another's. It is dropped. So is
  *     an entry whose section the linker discarded.
@@ -259,7 +259,7 @@ static bool image_is_fresh(const struct image *m)
 
 /* -- judging the sites ----------------------------------------------------- */
 
-/* Index behind the last function that starts at or before @addr. */
+/* Index after the last function that starts at or before @addr. */
 static size_t func_after(const struct image *m, u64 addr)
 {
 	size_t low = 0, high = m->nr_func, mid;

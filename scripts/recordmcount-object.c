@@ -22,7 +22,7 @@
  *  3. Entries are in order of section and offset, each site once.
  *  4. A site in a member of a section group has its entry in a __mcount_loc
  *     that is a member of the same group, and is discarded together with it.
- *  5. Symbols that are added go behind the last local one. Whoever numbers
+ *  5. Symbols that are added go after the last local one. Whoever numbers
  *     symbols is renumbered: relocations, groups, .symtab_shndx. An address
  *     significance table (LLVM) is detached, as objcopy does. An object with
  *     any other user of the symbol table is refused.
@@ -436,7 +436,7 @@ static void bases_find(struct elf_file *f)
 	}
 }
 
-/* New local symbols go behind the old ones, and shift the global ones. */
+/* New local symbols go after the old ones, and shift the global ones. */
 static int new_symbols_plan(struct object *o)
 {
 	struct elf_file *f = o->f;

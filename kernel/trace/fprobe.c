@@ -17,8 +17,8 @@
  *     is an exit to come: both or none.
  *  3. When unregister_fprobe() has returned no handler runs, and nothing looks
  *     at the probe, though tasks may still be inside of probed functions. What
- *     they need is in the rethook, which goes with the last of them. Who is in a
- *     handler is counted: at entries by the trampoline, at exits by the rethook.
+ *     they need is in the rethook, which goes with the last of them. CPUs in a
+ *     handler are counted: at entries by the trampoline, at exits by the rethook.
  *
  * Registers: an entry handler is promised a whole struct pt_regs, so a probe
  * with one asks for FTRACE_OPS_FL_SAVE_REGS, which makes the trampoline almost

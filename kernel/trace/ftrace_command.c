@@ -697,7 +697,7 @@ static void ftrace_probe_abandon(struct ftrace_probe *probe)
 	list_del(&probe->node);
 	mutex_unlock(&ftrace_lock);
 
-	/* Who looked at ftrace_disabled too early may be using probe->tr. */
+	/* A CPU that read ftrace_disabled before ftrace_kill() may be using probe->tr. */
 	ftrace_probe_wait(probe);
 }
 
@@ -818,7 +818,7 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 /**
  * ftrace_command_forget_range - take the probes off text that goes away
  * @start: first address of the text
- * @end: first address behind it
+ * @end: first address after it
  *
  * Comes before whoever else drops the range from the filters of all ops: a
  * site is known by its being in the probe's filter.
@@ -936,7 +936,7 @@ __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
  * ftrace_command_run - do what a line of a filter file asks for
  * @tr: the trace array of the file; NULL if it has none
  * @func: what stood before the first colon
- * @command: what stood behind it, "name[:parameters]"; is cut up
+ * @command: what came after it, "name[:parameters]"; is cut up
  * @enable: whether the file is the one of functions to trace
  *
  * Context: Sleeps. Takes ftrace_command_mutex, and under it whatever the

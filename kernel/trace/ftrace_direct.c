@@ -124,7 +124,7 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
 /**
  * modify_ftrace_direct_nolock - exchange a trampoline
  * @ops: the ops
- * @addr: what its sites shall call instead of what they call now
+ * @addr: what its sites are to call from now on
  *
  * Every call reaches one of the two.
  *
@@ -156,7 +156,7 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
 /**
  * modify_ftrace_direct - exchange a trampoline
  * @ops: the ops
- * @addr: what its sites shall call instead of what they call now
+ * @addr: what its sites are to call from now on
  *
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
  * Return: as modify_ftrace_direct_nolock().

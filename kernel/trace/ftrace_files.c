@@ -36,7 +36,7 @@
  * @pos: the number of that line
  * @changed: ftrace_sites_changed when @table was found
  * @names: the names of @table
- * @suffix: what stands behind a name: the module
+ * @suffix: what follows a name: the module
  * @suffix_len: its length
  */
 struct site_reader {
@@ -55,7 +55,7 @@ struct site_reader {
  * @choice: it is for choosing functions: not there if there is nothing to choose
  * @shows: whether a record is listed
  * @before: prints what stands before the name; may be NULL
- * @after: prints what stands behind it; may be NULL
+ * @after: prints what follows it; may be NULL
  */
 struct site_list {
 	bool	choice;
@@ -235,7 +235,7 @@ static bool shows_available(const struct dyn_ftrace *rec)
 	return !ftrace_rec_quarantined(rec);
 }
 
-/* Who looks here for a function that is not attached shall find out why. */
+/* A user who misses a function here finds out why. */
 static bool shows_enabled(const struct dyn_ftrace *rec)
 {
 	return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);

@@ -266,7 +266,7 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
  * ftrace_filter_forget_module - drop the filters that are part of a module
  * @mod: the module, whose memory is going away
  *
- * It may have left some behind that it should have freed.
+ * It may not have freed all of them.
  *
  * Context: ftrace_lock is held.
  */
@@ -316,7 +316,7 @@ static int edit_sites(struct ftrace_edit *edit, const struct ftrace_site_set *si
 	return ret ?: ftrace_site_set_replace(to, ftrace_site_set_union(*to, sites));
 }
 
-/* Whether a word of an edit, behind @word, takes @later away. */
+/* Whether a word of an edit that comes after @word takes @later away. */
 static bool edit_takes_later(const struct ftrace_edit *edit, const struct list_head *word,
 			     const struct ftrace_later *later)
 {

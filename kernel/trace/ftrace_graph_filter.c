@@ -287,7 +287,7 @@ static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *s
 			return -ENOMEM;
 		filter->sites = sites;
 		filter->retiree.free = graph_filter_free;
-		/* Who sees it later than the filter misses a call, no more. */
+		/* A CPU that sees this later than the filter misses a call, and nothing worse. */
 		WRITE_ONCE(ftrace_graph_filtered, true);
 	}
 	filter = rcu_replace_pointer(list->filter, filter, lockdep_is_held(&ftrace_lock));
@@ -324,7 +324,7 @@ static int graph_list_forget(struct graph_list *list, unsigned long start, unsig
 /**
  * ftrace_graph_filter_forget_range - drop the sites of text that is going away
  * @start: first address of the text
- * @end: first address behind it
+ * @end: first address after it
  *
  * A list that named nothing else names nothing from now on, not everything.
  *

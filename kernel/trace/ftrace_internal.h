@@ -10,9 +10,9 @@
  * Lock order:
  *	event_mutex > trace_types_lock > ftrace_lock > text_mutex
  * ftrace_lock covers the list of ops, all filters, the tables, the callsets
- * and every transaction. Who runs without it: ftrace_list_func() and
- * ftrace_site_find(), which rely on retired objects being freed only after the
- * grace periods named at ftrace_retire().
+ * and every transaction. ftrace_list_func() and ftrace_site_find() run without it:
+ * retired objects are freed only after the grace periods that ftrace_retire()
+ * names.
  */
 #ifndef _KERNEL_TRACE_FTRACE_INTERNAL_H
 #define _KERNEL_TRACE_FTRACE_INTERNAL_H
@@ -161,7 +161,7 @@ static inline void ftrace_rec_release(struct dyn_ftrace *rec)
  * struct ftrace_table - the records of one piece of text
  * @base: the address that the records' offsets count from
  * @start: first address of the text
- * @end: first address behind the text
+ * @end: first address after the text
  * @recs: records, strictly ascending by offset
  * @nr: number of @recs
  * @init: the text is freed after initialization
@@ -336,7 +336,7 @@ enum ftrace_refusal {
  * @FTRACE_WORD_VARIANT: the compiler made only variants, with a suffix
  * @FTRACE_WORD_QUARANTINE: the sites that match are in quarantine
  * @FTRACE_WORD_NOT_LISTED: the list has nothing of it, to be taken away
- * @FTRACE_WORD_NO_COMMAND: what stands behind the colon cannot be done
+ * @FTRACE_WORD_NO_COMMAND: the command after the colon cannot be run
  * @FTRACE_WORD_TOO_LONG: longer than any word can be
  *
  * The reasons why a name has no site come first; where functions differ in that,

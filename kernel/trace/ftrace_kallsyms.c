@@ -247,7 +247,7 @@ static bool tramp_get_kallsym(unsigned int symnum, unsigned long *value, char *t
  * @exported: gets whether the letter is to be a capital
  *
  * Context: any.
- * Return: 0, or -ERANGE behind the last one.
+ * Return: 0, or -ERANGE after the last one.
  */
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name,
 			   char *module_name, int *exported)

@@ -9,7 +9,7 @@
  * The sites of a table are numbered by its records, so each CPU has an array of
  * counters per table, and a call costs the way from its address to that number.
  * For this, text is cut into buckets, and a bucket knows the first record in it
- * or behind it:
+ * or after it:
  *
  *	text	|. . A . .|. . . . .|B . . C .|	A, B, C: sites, records 0, 1, 2
  *	first	 0         1         1
@@ -152,7 +152,7 @@ static __always_inline bool profile_covers(const struct ftrace_profile *profile,
 }
 
 /*
- * The index of the site that is @offset behind the base. The profile covers it, so
+ * The index of the site at @offset from the base. The profile covers it, so
  * there is a record to stop at. Returns false if there is no such site.
  */
 static __always_inline bool profile_index(const struct ftrace_profile *profile, u32 offset,
@@ -778,7 +778,7 @@ static struct profile_line *profile_line_in(const struct ftrace_table *table, un
 	return line;
 }
 
-/* The first line at or behind @from; trace_stat.c knows no errors, but an end. */
+/* The first line at or after @from; trace_stat.c knows no errors, but an end. */
 static struct profile_line *profile_line_from(unsigned int cpu, unsigned long from)
 {
 	struct ftrace_table *table;

@@ -2,7 +2,7 @@
 /*
  * What was refused, and why: the texts, and where they can be read.
  *
- * Who is refused gets an errno, which says little. In words it is
+ * A user who is refused gets an errno, which says little. The reason in words is
  *
  *	a word in a filter file		in the error_log of the instance, with
  *					a caret under what was wrong

@@ -66,7 +66,7 @@ unsigned long ftrace_number_of_groups;
  * @table: the table before, or NULL for the first
  *
  * Context: ftrace_lock is held.
- * Return: the table behind @table, or NULL.
+ * Return: the table after @table, or NULL.
  */
 struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
 {
@@ -120,7 +120,7 @@ struct ftrace_table *ftrace_table_find(unsigned long ip)
 }
 
 /**
- * ftrace_table_lower_bound - find the first record at or behind an address
+ * ftrace_table_lower_bound - find the first record at or after an address
  * @table: the table
  * @ip: the address
  *
@@ -226,7 +226,7 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 	return ip;
 }
 
-/* @site, if any, is the first one behind @ip, but it may be the next function's. */
+/* @site, if any, is the first one from @ip on, but it may be the next function's. */
 static unsigned long site_of_function(unsigned long ip, unsigned long site)
 {
 	unsigned long size, offset;

@@ -16,8 +16,8 @@
  *     and each change of the transaction, not once for each record.
  *  3. A site whose text is not what its record says is quarantined: reported,
  *     and left alone by this and all later transactions, until its text is
- *     repaired. Who asks for such a site alone, or goes around its function,
- *     gets an error: others go on without it.
+ *     repaired. An ops that wants such a site alone, or goes around its function,
+ *     gets an error; others go on without the site.
  *  4. Through a transaction, an ops that stays attached to a site sees every
  *     call exactly once: both the old and the new target call it, and a CPU
  *     calls one of them.
@@ -911,7 +911,7 @@ static __always_inline int direct_move_recs(struct ftrace_tx *tx, struct ftrace_
 /**
  * ftrace_update_direct - change what a direct ops calls
  * @ops: a direct ops, registered
- * @addr: what its sites shall call instead
+ * @addr: what its sites are to call instead
  *
  * Context: ftrace_lock is held; sleeps. On return no CPU enters the old
  * function any more; a task may still be in it.

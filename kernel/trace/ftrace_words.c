@@ -84,6 +84,6 @@ void __init ftrace_early_list(char *to, const char *list, const char *param)
 	/* Half a word may match what nobody asked for. */
 	cut = strrchr(to, ',');
 	*(cut ?: to) = '\0';
-	pr_warn("%s= is too long: all behind \"%s\" is ignored\n", param,
+	pr_warn("%s= is too long: what follows \"%s\" is ignored\n", param,
 		strrchr(to, ',') ? strrchr(to, ',') + 1 : to);
 }

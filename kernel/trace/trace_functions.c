@@ -538,7 +538,7 @@ static void func_probe_switch(struct trace_array *tr, unsigned long ip, void *da
 	else
 		tracer_tracing_off(tr);
 
-	/* B: orders itself behind the switch. If others switched too, it was once. */
+	/* B: comes after the switch. If others switched too, it counts once. */
 	if (count)
 		cmpxchg(count, left, left - 1);
 }

@@ -211,7 +211,7 @@ static void graph_print_columns(struct trace_iterator *iter, u32 flags)
  * @duration: the time, in nanoseconds
  * @s: where to
  *
- * Three digits behind the point, or as many as leave no more than seven in
+ * Three digits after the point, or as many as leave no more than seven in
  * all; microseconds are never cut. Then " us ", and spaces that line it up.
  */
 void trace_print_graph_duration(unsigned long long duration, struct trace_seq *s)
@@ -453,7 +453,7 @@ static enum print_line_t graph_print_call(struct trace_iterator *iter, struct gr
 }
 
 /*
- * Looks for the return of a leaf in the record behind the call. A reader that
+ * Looks for the return of a leaf in the record after the call. A reader that
  * does not consume moves on to it if it is; one that does has consumed the
  * call, and is left to consume the return.
  */

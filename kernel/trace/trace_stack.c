@@ -26,8 +26,8 @@
  * Invariants:
  *  1. stack_max holds what was measured last, complete: it is changed and read
  *     under stack_max_lock, but for its size, which the callback compares with.
- *  2. Who holds stack_max_lock has disable_stack_tracer raised on its CPU, so
- *     that traced functions, and NMIs, pass over the lock.
+ *  2. While a CPU holds stack_max_lock its disable_stack_tracer is raised, so that
+ *     functions that are traced there, and NMIs, pass over the lock.
  *
  * Lock order:
  *	stack_sysctl_mutex > ftrace_lock
@@ -171,7 +171,7 @@ static __always_inline unsigned long stack_depth(unsigned long sp, unsigned long
 	return top - sp + sizeof(long);
 }
 
-/* The words that a function finds at its entry begin at @sp; @ip is behind its site. */
+/* The words that a function finds at its entry begin at @sp; @ip is the byte after its site. */
 static void stack_measure(struct stack_max *max, unsigned long ip, unsigned long *sp,
 			  unsigned long *top)
 {

@@ -271,7 +271,7 @@ static void ftrace_patch_insert(struct ftrace_patch *patch)
 	*p = insn;
 }
 
-/* Sites come in order, and mostly a trampoline or two behind them. */
+/* Sites come in order, and mostly a trampoline or two after them. */
 static void ftrace_patch_sort(struct ftrace_patch *patch)
 {
 	if (patch->nr - patch->ascending > FTRACE_PATCH_FEW) {
@@ -310,7 +310,7 @@ static __always_inline struct text_patch *ftrace_patch_next(struct ftrace_patch 
  * arch_ftrace_patch_add - add one instruction to a batch
  * @patch: from arch_ftrace_patch_begin()
  * @ip: address of the CALL or NOP
- * @to: what it shall call; 0 for a NOP
+ * @to: what it is to call; 0 for a NOP
  *
  * Context: may apply what was added so far, so both the old and the new
  * target must be ready to be called.
@@ -331,7 +331,7 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
  * @base: the address that the records' offsets count from
  * @rec: the first site's record
  * @nr: how many sites
- * @to: what they shall call; 0 for a NOP
+ * @to: what they are to call; 0 for a NOP
  *
  * Context: as arch_ftrace_patch_add().
  */
@@ -879,7 +879,7 @@ void arch_ftrace_tramp_free(struct ftrace_callset *cs)
  * @patch: the batch that does it
  * @cs: the callset
  * @i: which of the callset's ops
- * @to: what the trampoline shall call; NULL to pass over the ops for good
+ * @to: what the trampoline is to call; NULL to pass over the ops for good
  *
  * Context: ftrace_lock is held. Nothing happens where there is no trampoline, or
  * the ops is no function.

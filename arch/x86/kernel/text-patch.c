@@ -304,7 +304,7 @@ static void text_patch_drain(void)
 	unsigned int cpu;
 
 	/*
-	 * Pairs with the barrier behind the count in text_patch_int3(): either
+	 * Pairs with the barrier after the count in text_patch_int3(): either
 	 * the handler is seen here, or it sees that the batch is gone.
 	 */
 	smp_mb();
@@ -316,11 +316,11 @@ static void text_patch_drain(void)
 
 static void text_patch_batch_apply(struct text_patch_batch *batch)
 {
-	/* Who sees the batch sees what is in it. */
+	/* A handler that finds the batch finds it filled in. */
 	smp_store_release(&text_patch_live, batch);
-	/* Pairs with text_patch_answer(): who sees the new number sees the batch. */
+	/* Pairs with text_patch_answer(): a handler that reads the new number finds the batch. */
 	smp_store_release(&text_patch_seq, text_patch_seq + 1);
-	/* Pairs with text_patch_answer(): who sees an INT3 sees both. */
+	/* Pairs with text_patch_answer(): a CPU that meets an INT3 reads both. */
 	smp_wmb();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_INT3);
@@ -468,7 +468,7 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 	answered = text_patch_answer(regs);
 	/*
 	 * Pairs with text_patch_drain(): what is read of the batch is read
-	 * before. x86 moves no load behind a store; the compiler might.
+	 * before. x86 does not delay a load past a store; the compiler might.
 	 */
 	barrier();
 	this_cpu_dec(text_patch_inside);

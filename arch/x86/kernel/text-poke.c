@@ -180,7 +180,7 @@ static void text_poke_flush(void)
 	text_poke_mortal = false;
 }
 
-/* The first in the queue that ends behind @addr; text_poke_nr if none does. */
+/* The first in the queue that ends after @addr; text_poke_nr if none does. */
 static unsigned int text_poke_find(unsigned long addr)
 {
 	unsigned int lo = 0, hi = text_poke_nr;

@@ -69,7 +69,7 @@ static struct page *text_window_page(unsigned long addr)
 /**
  * text_window_begin - start to show text
  * @window: is filled
- * @addr: in the first page that shall be shown
+ * @addr: in the first page to show
  *
  * Context: any, after poking_init(); text_mutex is held. Disables interrupts
  * until text_window_end().
@@ -107,7 +107,7 @@ bool __text_window_show(struct text_window *window, unsigned long addr, size_t l
 
 /**
  * text_window_enter - make what is shown writable here
- * @window: with all that shall be written
+ * @window: with all that is to be written
  */
 void text_window_enter(struct text_window *window)
 {

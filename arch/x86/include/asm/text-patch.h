@@ -28,7 +28,7 @@ struct pt_regs;
  * What a CPU does that meets the breakpoint of a patch:
  *
  * JUMP		goes on at the destination (JMP, and NOP with what follows it)
- * CALL		calls the destination, and returns behind the instruction
+ * CALL		calls the destination, which returns to the next instruction
  * RET		returns
  * PASS		nothing here: the breakpoint is someone else's (INT3)
  * JCC		jumps to the destination if a condition holds; 16 of them, in the
@@ -50,7 +50,7 @@ enum text_patch_act {
  * @len: its length and that of its replacement, 1 to TEXT_PATCH_LEN
  * @act: enum text_patch_act
  * @head: for the patcher: the byte that the breakpoint took the place of
- * @new: the bytes that shall stand there. A JMP, RET or INT3 may be shorter
+ * @new: the bytes that are to stand there. A JMP, RET or INT3 may be shorter
  *	 than @len.
  */
 struct text_patch {
@@ -75,7 +75,7 @@ static __always_inline unsigned long text_patch_dest(const struct text_patch *pa
 	return (unsigned long)(long)patch->dest;
 }
 
-/* Where the instruction behind it is. */
+/* Where the next instruction is. */
 static __always_inline unsigned long text_patch_next(const struct text_patch *patch)
 {
 	return text_patch_addr(patch) + patch->len;
@@ -99,7 +99,7 @@ static __always_inline void __text_patch_set_rel32(struct text_patch *patch, uns
  * text_patch_set_call - let five bytes become a CALL
  * @patch: is filled
  * @addr: where
- * @dest: what it shall call, within reach
+ * @dest: what it is to call, within reach
  */
 static __always_inline void text_patch_set_call(struct text_patch *patch, unsigned long addr,
 						unsigned long dest)
@@ -111,7 +111,7 @@ static __always_inline void text_patch_set_call(struct text_patch *patch, unsign
  * text_patch_set_jump - let five bytes become a JMP
  * @patch: is filled
  * @addr: where
- * @dest: where it shall go, within reach
+ * @dest: where it is to go, within reach
  */
 static __always_inline void text_patch_set_jump(struct text_patch *patch, unsigned long addr,
 						unsigned long dest)
