@@ -4,7 +4,7 @@
  *
  * ftrace_caller and ftrace_regs_caller serve the sites of callsets that have
  * no trampoline of their own, and call ftrace_list_func. The stack frame is a
- * struct pt_regs, as in the trampolines that arch/x86/kernel/ftrace.c emits.
+ * struct pt_regs, as in the trampolines that arch/x86/kernel/ftrace_tramp.c emits.
  *
  * Without DYNAMIC_FTRACE nothing is patched: every function calls __fentry__,
  * which asks ftrace_trace_function.

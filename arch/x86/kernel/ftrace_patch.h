@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What ftrace_tramp.c uses of ftrace.c.
+ */
+#ifndef _ARCH_X86_KERNEL_FTRACE_PATCH_H
+#define _ARCH_X86_KERNEL_FTRACE_PATCH_H
+
+struct ftrace_patch;
+struct text_patch;
+
+struct text_patch *ftrace_patch_insn(struct ftrace_patch *patch, unsigned long ip);
+
+#endif /* _ARCH_X86_KERNEL_FTRACE_PATCH_H */

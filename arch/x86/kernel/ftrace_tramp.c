@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trampolines of function tracing on x86: what they look like, how they are
+ * written, and where their memory comes from.
+ *
+ * Invariants:
+ *  1. A trampoline calls the ops of its callset and no others, and is never
+ *     written again except to silence an ops that is going away (CALL to NOP, or
+ *     JMP to a JMP that returns for a direct one) or to follow a change of its
+ *     function (CALL to CALL, or JMP to JMP), all through the live patcher.
+ *  2. Trampolines are reached by direct calls, and from the breakpoint
+ *     handler's IRET, neither of which IBT checks: they need no ENDBR and,
+ *     having none, are no target for an indirect call.
+ *  3. The stack pointer moves only where emit_sp() notes it, so that the ORC
+ *     unwinder knows the frame at every instruction.
+ *
+ * A trampoline for callbacks that take struct ftrace_regs with arguments:
+ *
+ *	sub	$FRAME, %rsp
+ *	mov	%rdi, RDI(%rsp)		and RSI, RDX, RCX, R8, R9, RBP
+ *	mov	FRAME(%rsp), %rdi	return address into the function
+ *	mov	%rdi, RIP(%rsp)
+ *	lea	FRAME+8(%rsp), %rcx	the function's stack pointer
+ *	mov	%rcx, RSP(%rsp)
+ *	movq	$0, CS(%rsp)		no full pt_regs
+ *   for each ops, after the first with RIP(%rsp) loaded again:
+ *	lea	-5(%rdi), %rdi		ip, the site
+ *	mov	FRAME+8(%rsp), %rsi	parent_ip
+ *	mov	$ops, %rdx
+ *	mov	%rsp, %rcx		fregs
+ *	incl	%gs:entered		if the ops has a gate (ftrace_gate.c)
+ *	call	callback
+ *	incl	%gs:left		likewise
+ *   then:
+ *	mov	RDI(%rsp), %rdi		and RSI, RDX, RCX, R8, R9
+ *	add	$FRAME, %rsp
+ *	ret
+ *
+ * RAX, R10 and R11 hold nothing that a C function expects at its entry (-pg
+ * switches off the interprocedural register allocation that could change
+ * that). A callset with FTRACE_OPS_FL_SAVE_REGS saves and restores all
+ * registers and the flags, one with FTRACE_OPS_FL_IPMODIFY returns to where
+ * the regs say:
+ *
+ *	lea	-16(%rsp), %rsp		SP and SS
+ *	pushfq				lands in EFLAGS
+ *	sub	$EFLAGS, %rsp
+ *	... as above with all registers, CS and SS ...
+ *	mov	RIP(%rsp), %rax
+ *	mov	%rax, FRAME(%rsp)
+ *	... restore ...
+ *	add	$EFLAGS, %rsp
+ *	popfq
+ *	lea	16(%rsp), %rsp
+ *	ret
+ *
+ * Where the callset has graph users, ftrace_graph_func(), or for the profiler
+ * alone ftrace_profile_func(), is called after the callbacks, with the site, the
+ * place of the return address and the callset. All gates of these are around it.
+ * Where it has a direct ops, a JMP to that ops' function stands in place of the
+ * last RET.
+ *
+ * With CONFIG_FRAME_POINTER two frame records, of the parent and of the
+ * function, stand between the pt_regs and the return address.
+ */
+#include <linux/execmem.h>
+#include <linux/ftrace.h>
+#include <linux/genalloc.h>
+#include <linux/module.h>
+#include <linux/set_memory.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <asm/ftrace.h>
+#include <asm/nops.h>
+#include <asm/nospec-branch.h>
+#include <asm/orc_types.h>
+#include <asm/text-patch.h>
+#include <asm/text-patching.h>
+
+#include "../../../kernel/trace/ftrace_internal.h"
+#include "ftrace_patch.h"
+
+/* Registers by their number in instruction encodings. */
+enum emit_reg {
+	RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15,
+};
+
+#define REG_OFFSET(reg)	((int)offsetof(struct pt_regs, reg))
+
+/* Where each register lives in a pt_regs. */
+static const u8 emit_slot[] = {
+	[RAX] = REG_OFFSET(ax),		[RCX] = REG_OFFSET(cx),
+	[RDX] = REG_OFFSET(dx),		[RBX] = REG_OFFSET(bx),
+	[RSP] = REG_OFFSET(sp),		[RBP] = REG_OFFSET(bp),
+	[RSI] = REG_OFFSET(si),		[RDI] = REG_OFFSET(di),
+	[R8]  = REG_OFFSET(r8),		[R9]  = REG_OFFSET(r9),
+	[R10] = REG_OFFSET(r10),	[R11] = REG_OFFSET(r11),
+	[R12] = REG_OFFSET(r12),	[R13] = REG_OFFSET(r13),
+	[R14] = REG_OFFSET(r14),	[R15] = REG_OFFSET(r15),
+};
+
+static const u8 emit_arg_regs[] = { RDI, RSI, RDX, RCX, R8, R9 };
+static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
+
+/* Two frame records of two words each, and one to keep them aligned. */
+#define EMIT_FRAME_RECORDS	(IS_ENABLED(CONFIG_FRAME_POINTER) ? 5 * 8 : 0)
+#define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_RECORDS)
+
+/* Longest code of a prologue and an epilogue together, of one call, and of a gate. */
+#define EMIT_MAX_FIXED		640
+#define EMIT_MAX_CALL		64
+#define EMIT_MAX_GATE		32
+
+/* What x86_call_depth_emit_accounting() writes, at most. */
+#define EMIT_MAX_ACCOUNTING	32
+
+#define EMIT_MAX_ORC		8
+
+/**
+ * struct ftrace_tramp - the architecture's side of a trampoline
+ * @text: the code
+ * @nr_orc: number of @orc
+ * @orc: unwind data; each holds from its offset on
+ * @jmp: where the JMP to the direct function is, if there is one
+ * @call: where the CALL of each function of the callset is, and what it calls;
+ *	  NULL once it is silenced
+ */
+struct ftrace_tramp {
+	u8		*text;
+	unsigned int	nr_orc;
+	struct {
+		unsigned int		offset;
+		struct orc_entry	entry;
+	} orc[EMIT_MAX_ORC];
+	unsigned int	jmp;
+	struct {
+		unsigned int		offset;
+		ftrace_func_t		func;
+	} call[];
+};
+
+/**
+ * struct emit - an emitter's state
+ * @tramp: what is being made
+ * @buf: where the code is written
+ * @p: where the next byte goes
+ * @end: the first byte after the buffer
+ * @full: something did not fit
+ * @depth: bytes that the stack pointer has moved down
+ */
+struct emit {
+	struct ftrace_tramp	*tramp;
+	u8			*buf;
+	u8			*p;
+	u8			*end;
+	bool			full;
+	int			depth;
+};
+
+static bool emit_fits(struct emit *e, size_t len)
+{
+	if (len > e->end - e->p)
+		e->full = true;
+	return !e->full;
+}
+
+static void emit_bytes(struct emit *e, const void *bytes, size_t len)
+{
+	if (!emit_fits(e, len))
+		return;
+	memcpy(e->p, bytes, len);
+	e->p += len;
+}
+
+#define EMIT(e, ...)							\
+	do {								\
+		const u8 __code[] = { __VA_ARGS__ };			\
+									\
+		emit_bytes(e, __code, sizeof(__code));			\
+	} while (0)
+
+static void emit_32(struct emit *e, s32 value)
+{
+	emit_bytes(e, &value, sizeof(value));
+}
+
+static void emit_64(struct emit *e, u64 value)
+{
+	emit_bytes(e, &value, sizeof(value));
+}
+
+/* The address at which the next byte will run. */
+static u8 *emit_ip(struct emit *e)
+{
+	return e->tramp->text + (e->p - e->buf);
+}
+
+static void emit_note_sp(struct emit *e)
+{
+	struct ftrace_tramp *tramp = e->tramp;
+	unsigned int i = tramp->nr_orc;
+
+	if (WARN_ON_ONCE(i == EMIT_MAX_ORC))
+		return;
+	tramp->orc[i].offset = e->p - e->buf;
+	tramp->orc[i].entry = (struct orc_entry) {
+		.sp_reg		= ORC_REG_SP,
+		.sp_offset	= e->depth + 8,
+		.bp_reg		= ORC_REG_UNDEFINED,
+		.type		= ORC_TYPE_CALL,
+	};
+	tramp->nr_orc++;
+}
+
+/* op disp32(%rsp) with a register: MOV store, MOV load, LEA */
+static void emit_rsp(struct emit *e, u8 op, enum emit_reg reg, s32 disp)
+{
+	u8 rex = 0x48 | (reg >= R8 ? 0x04 : 0);
+
+	EMIT(e, rex, op, 0x84 | ((reg & 7) << 3), 0x24);
+	emit_32(e, disp);
+}
+
+#define emit_store(e, reg, disp)	emit_rsp(e, 0x89, reg, disp)
+#define emit_load(e, reg, disp)		emit_rsp(e, 0x8b, reg, disp)
+#define emit_lea(e, reg, disp)		emit_rsp(e, 0x8d, reg, disp)
+
+/* movq $imm32, disp32(%rsp) */
+static void emit_store_imm(struct emit *e, s32 imm, s32 disp)
+{
+	EMIT(e, 0x48, 0xc7, 0x84, 0x24);
+	emit_32(e, disp);
+	emit_32(e, imm);
+}
+
+/* Moves the stack pointer by @bytes; with @flags they must survive. */
+static void emit_move_sp(struct emit *e, int bytes, bool flags)
+{
+	if (flags) {
+		emit_lea(e, RSP, bytes);
+	} else {
+		EMIT(e, 0x48, 0x81, 0xc4);		/* add $imm32, %rsp */
+		emit_32(e, bytes);
+	}
+	e->depth -= bytes;
+	emit_note_sp(e);
+}
+
+static void emit_pushf(struct emit *e)
+{
+	EMIT(e, 0x9c);
+	e->depth += 8;
+	emit_note_sp(e);
+}
+
+static void emit_popf(struct emit *e)
+{
+	EMIT(e, 0x9d);
+	e->depth -= 8;
+	emit_note_sp(e);
+}
+
+static void emit_save(struct emit *e, const u8 *regs, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		emit_store(e, regs[i], emit_slot[regs[i]]);
+}
+
+static void emit_restore(struct emit *e, const u8 *regs, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		emit_load(e, regs[i], emit_slot[regs[i]]);
+}
+
+static void emit_branch(struct emit *e, u8 opcode, void *dest)
+{
+	u8 insn[CALL_INSN_SIZE];
+
+	__text_gen_insn(insn, opcode, emit_ip(e), dest, CALL_INSN_SIZE);
+	emit_bytes(e, insn, sizeof(insn));
+}
+
+/* Every CALL is counted where the return stack is tracked in software. */
+static void emit_call_depth(struct emit *e, void *func)
+{
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && emit_fits(e, EMIT_MAX_ACCOUNTING))
+		x86_call_depth_emit_accounting(&e->p, func, emit_ip(e));
+}
+
+static void emit_ret(struct emit *e)
+{
+	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
+		emit_branch(e, JMP32_INSN_OPCODE, x86_return_thunk);
+	else
+		EMIT(e, RET_INSN_OPCODE, INT3_INSN_OPCODE);
+}
+
+/* Frame records, so that a walk along RBP finds the function and its parent. */
+static void emit_frame_records(struct emit *e)
+{
+	const int func = sizeof(struct pt_regs), parent = func + 16;
+
+	emit_store(e, RBP, parent);
+	emit_load(e, RSI, EMIT_FRAME + 8);
+	emit_store(e, RSI, parent + 8);
+	emit_lea(e, RSI, parent);
+	emit_store(e, RSI, func);
+	emit_load(e, RSI, EMIT_FRAME);
+	emit_store(e, RSI, func + 8);
+	emit_lea(e, RBP, func);
+}
+
+/* What functions get in their struct ftrace_regs beside the arguments. */
+static void emit_frame_regs(struct emit *e, bool full)
+{
+	emit_store(e, RBP, REG_OFFSET(bp));
+	if (IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_frame_records(e);
+	emit_load(e, RDI, EMIT_FRAME);
+	emit_store(e, RDI, REG_OFFSET(ip));
+	emit_lea(e, RCX, EMIT_FRAME + 8);
+	emit_store(e, RCX, REG_OFFSET(sp));
+	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
+}
+
+static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
+{
+	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+
+	emit_note_sp(e);
+	emit_call_depth(e, NULL);
+	if (full) {
+		emit_move_sp(e, -(16 + EMIT_FRAME_RECORDS), true);
+		emit_pushf(e);
+		emit_move_sp(e, -REG_OFFSET(flags), false);
+		emit_save(e, emit_other_regs, ARRAY_SIZE(emit_other_regs));
+		emit_store_imm(e, 0, REG_OFFSET(orig_ax));
+		emit_store_imm(e, __KERNEL_DS, REG_OFFSET(ss));
+	} else {
+		emit_move_sp(e, -EMIT_FRAME, false);
+		if (cs->flags & FTRACE_OPS_FL_IPMODIFY)
+			emit_store(e, RAX, REG_OFFSET(ax));
+	}
+	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
+	/* Graph users see no registers, but the epilogue may want the address. */
+	if (cs->nr_funcs || cs->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_frame_regs(e, full);
+}
+
+/* Adds one to a counter of this CPU. */
+static void emit_count(struct emit *e, const unsigned int __percpu *counter)
+{
+	unsigned long offset = (__force unsigned long)counter;
+	bool near = offset == (s32)offset;
+
+	if (!near) {
+		EMIT(e, 0x49, 0xbb);				/* movabs $offset, %r11 */
+		emit_64(e, offset);
+	}
+	if (IS_ENABLED(CONFIG_SMP))
+		EMIT(e, 0x65);					/* %gs: */
+	if (near) {
+		EMIT(e, 0xff, 0x04, 0x25);			/* incl offset */
+		emit_32(e, offset);
+	} else {
+		EMIT(e, 0x41, 0xff, 0x03);			/* incl (%r11) */
+	}
+}
+
+static void emit_gate_enter(struct emit *e, const struct ftrace_gate *gate)
+{
+	if (gate)
+		emit_count(e, &gate->count->entered);
+}
+
+static void emit_gate_leave(struct emit *e, const struct ftrace_gate *gate)
+{
+	if (gate)
+		emit_count(e, &gate->count->left);
+}
+
+/* Calls @func with @arg as third argument; returns where the CALL is. */
+static unsigned int emit_call(struct emit *e, const void *arg, void *func)
+{
+	unsigned int offset;
+
+	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
+	emit_64(e, (unsigned long)arg);
+	emit_call_depth(e, func);
+	offset = e->p - e->buf;
+	emit_branch(e, CALL_INSN_OPCODE, func);
+	return offset;
+}
+
+static void emit_site(struct emit *e)
+{
+	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
+}
+
+static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
+{
+	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
+
+	if (i)
+		emit_load(e, RDI, EMIT_FRAME);
+	emit_site(e);
+	emit_load(e, RSI, EMIT_FRAME + 8);
+	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
+	emit_gate_enter(e, cs->link[i].gate);
+	e->tramp->call[i].func = func;
+	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func);
+	emit_gate_leave(e, cs->link[i].gate);
+}
+
+static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
+{
+	const struct ftrace_callset_link *link = &cs->link[cs->nr_funcs];
+
+	for (unsigned int i = 0; i < cs->nr_graph; i++)
+		emit_gate_enter(e, link[i].gate);
+	emit_load(e, RDI, EMIT_FRAME);
+	emit_site(e);
+	emit_lea(e, RSI, EMIT_FRAME + 8);
+	emit_call(e, cs, cs->graph_func);
+	for (unsigned int i = 0; i < cs->nr_graph; i++)
+		emit_gate_leave(e, link[i].gate);
+}
+
+static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
+{
+	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+
+	/* Whoever gets all registers may have changed where to go on. */
+	if (full || (cs->flags & FTRACE_OPS_FL_IPMODIFY)) {
+		emit_load(e, RAX, REG_OFFSET(ip));
+		emit_store(e, RAX, EMIT_FRAME);
+		emit_load(e, RAX, REG_OFFSET(ax));
+	}
+	if (full)
+		emit_restore(e, emit_other_regs + 1, ARRAY_SIZE(emit_other_regs) - 1);
+	if (full || IS_ENABLED(CONFIG_FRAME_POINTER))
+		emit_load(e, RBP, REG_OFFSET(bp));
+	emit_restore(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
+	if (full) {
+		emit_move_sp(e, REG_OFFSET(flags), false);
+		emit_popf(e);
+		emit_move_sp(e, 16 + EMIT_FRAME_RECORDS, true);
+	} else {
+		emit_move_sp(e, EMIT_FRAME, false);
+	}
+	if (cs->direct) {
+		e->tramp->jmp = e->p - e->buf;
+		emit_branch(e, JMP32_INSN_OPCODE, (void *)ftrace_ops_direct(cs->direct));
+	} else {
+		emit_ret(e);
+	}
+}
+
+/* Returns the size of the code; 0 if it does not fit, which would be a mistake here. */
+static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_callset *cs,
+			       u8 *buf, size_t max)
+{
+	struct emit e = { .tramp = tramp, .buf = buf, .p = buf, .end = buf + max };
+
+	tramp->nr_orc = 0;
+
+	emit_prologue(&e, cs);
+	for (unsigned int i = 0; i < cs->nr_funcs; i++)
+		emit_func_call(&e, cs, i);
+	if (cs->nr_graph)
+		emit_graph_call(&e, cs);
+	emit_epilogue(&e, cs);
+	return WARN_ON_ONCE(e.full) ? 0 : e.p - e.buf;
+}
+
+/*
+ * Trampolines share pages, that are filled with INT3 and made read-only and
+ * executable once and for all: changing a page's protection interrupts all
+ * CPUs. They go back to the pool, never to the system.
+ */
+#define TRAMP_UNIT_ORDER	5
+#define TRAMP_CHUNK_FIRST	SZ_16K
+#define TRAMP_CHUNK		SZ_64K
+
+static struct gen_pool *tramp_pool;
+
+static int tramp_pool_grow(size_t size)
+{
+	void *text = execmem_alloc(EXECMEM_FTRACE, size);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	memset(text, INT3_INSN_OPCODE, size);
+	set_vm_flush_reset_perms(text);
+	ret = set_memory_rox((unsigned long)text, size >> PAGE_SHIFT);
+	if (!ret)
+		ret = gen_pool_add(tramp_pool, (unsigned long)text, size, NUMA_NO_NODE);
+	if (ret)
+		execmem_free(text);
+	return ret;
+}
+
+/* At boot, so that nobody has to wait for it; or before, for who cannot wait so long. */
+static int tramp_pool_init(void)
+{
+	if (tramp_pool)
+		return 0;
+	tramp_pool = gen_pool_create(TRAMP_UNIT_ORDER, NUMA_NO_NODE);
+	return tramp_pool ? tramp_pool_grow(TRAMP_CHUNK_FIRST) : -ENOMEM;
+}
+early_initcall(tramp_pool_init);
+
+static u8 *tramp_text_alloc(size_t size)
+{
+	unsigned long text;
+
+	if (!tramp_pool && tramp_pool_init())
+		return NULL;
+	text = gen_pool_alloc(tramp_pool, size);
+	if (!text && !tramp_pool_grow(max(TRAMP_CHUNK, PAGE_ALIGN(size))))
+		text = gen_pool_alloc(tramp_pool, size);
+	return (u8 *)text;
+}
+
+/**
+ * arch_ftrace_tramp_alloc - make the trampoline of a callset
+ * @cs: the callset; its arch, tramp and tramp_size are set on success
+ *
+ * Context: sleeps; ftrace_lock is held.
+ * Return: 0, or -ENOMEM: the callset's sites can still go through
+ * ftrace_caller.
+ */
+int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
+{
+	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL +
+		     cs->nr_ops * EMIT_MAX_GATE;
+	struct ftrace_tramp *tramp __free(kfree) = NULL;
+	u8 *buf __free(kvfree) = NULL;
+	unsigned int size;
+
+	buf = kvmalloc(max, GFP_KERNEL);
+	tramp = kzalloc(struct_size(tramp, call, cs->nr_funcs), GFP_KERNEL);
+	if (!buf || !tramp)
+		return -ENOMEM;
+
+	/* Once for the size, which is the same everywhere, and once for good. */
+	tramp->text = (u8 *)ftrace_caller;
+	size = emit_tramp(tramp, cs, buf, max);
+	tramp->text = size ? tramp_text_alloc(size) : NULL;
+	if (!tramp->text)
+		return -ENOMEM;
+	emit_tramp(tramp, cs, buf, max);
+	text_poke_copy(tramp->text, buf, size);
+
+	cs->tramp = (unsigned long)tramp->text;
+	cs->tramp_size = size;
+	cs->arch = no_free_ptr(tramp);
+	return 0;
+}
+
+/**
+ * arch_ftrace_tramp_free - free the trampoline of a callset
+ * @cs: the callset; no CPU and no task is in the trampoline
+ *
+ * Context: sleeps.
+ */
+void arch_ftrace_tramp_free(struct ftrace_callset *cs)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+
+	if (!tramp)
+		return;
+	text_poke_set(tramp->text, INT3_INSN_OPCODE, cs->tramp_size);
+	gen_pool_free(tramp_pool, cs->tramp, cs->tramp_size);
+	kfree(tramp);
+}
+
+/**
+ * arch_ftrace_tramp_retarget - change what a trampoline calls for an ops
+ * @patch: the batch that does it
+ * @cs: the callset
+ * @i: which of the callset's ops
+ * @to: what the trampoline is to call; NULL to pass over the ops for good
+ *
+ * Context: ftrace_lock is held. Nothing happens where there is no trampoline, or
+ * the ops is no function.
+ */
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned int i, ftrace_func_t to)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+
+	if (!tramp || i >= cs->nr_funcs)
+		return;
+	if (!tramp->call[i].func || tramp->call[i].func == to)
+		return;
+	arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset, (unsigned long)to);
+	tramp->call[i].func = to;
+}
+
+/**
+ * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
+ * @patch: the batch that does it
+ * @cs: a callset with a direct ops
+ * @to: the function
+ *
+ * Context: ftrace_lock is held. Nothing happens where there is no trampoline.
+ */
+void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned long to)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+	unsigned long ip;
+
+	if (!tramp)
+		return;
+	ip = cs->tramp + tramp->jmp;
+	text_patch_set_jump(ftrace_patch_insn(patch, ip), ip, to);
+}
+
+/**
+ * arch_ftrace_tramp_orc - unwind data of a trampoline
+ * @cs: its callset
+ * @ip: an address in it
+ *
+ * Context: any. The unwinder keeps no pointer beyond one step.
+ * Return: the entry for @ip.
+ */
+struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+	unsigned int i;
+
+	for (i = 1; i < tramp->nr_orc; i++) {
+		if (ip - cs->tramp < tramp->orc[i].offset)
+			break;
+	}
+	return &tramp->orc[i - 1].entry;
+}
