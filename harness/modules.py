@@ -23,6 +23,11 @@ def build(kernel, where, name):
         return ko
     print(f"# building {name} against build/{kernel}", flush=True)
     os.makedirs(os.path.dirname(log), exist_ok=True)
+    # The types in a module's BTF count from those of the kernel's; make does not know of that.
+    for root, _, names in os.walk(where):
+        for old in names:
+            if old.endswith(".ko"):
+                os.unlink(os.path.join(root, old))
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     with open(log, "w") as f:
         got = subprocess.run(["make", "-C", vm.build_directory(kernel), f"M={where}",
