@@ -17,13 +17,8 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kprobes.h>
-#include <linux/module.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/task.h>
+#include <linux/mutex.h>
 #include <linux/sysctl.h>
-#include <linux/workqueue.h>
-
-#include <asm/sections.h>
 
 #include "ftrace_internal.h"
 #include "ftrace_share.h"

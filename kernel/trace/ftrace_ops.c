@@ -162,7 +162,7 @@ static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace
  *
  * Only one ops can say where the function goes on, and only one be called
  * directly, as that one may call the function itself. Both together need one
- * that knows how (see ftrace_direct.c).
+ * that knows how (see ftrace_share.c).
  *
  * Return: why they cannot; FTRACE_REFUSED_NOT, which is 0, if they can.
  */

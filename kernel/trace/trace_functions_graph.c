@@ -21,14 +21,10 @@
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/trace_clock.h>
 #include <linux/uaccess.h>
-
-#include <asm/sections.h>
 
 #include "ftrace_internal.h"
 #include "trace.h"

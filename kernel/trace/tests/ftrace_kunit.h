@@ -20,6 +20,8 @@
 #include <linux/kthread.h>
 #include <linux/math.h>
 #include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/string.h>
 #include <linux/timer.h>
 #include <linux/types.h>
 
@@ -45,6 +47,16 @@ static __maybe_unused void kunit_call_site(unsigned int i)
 		WRITE_ONCE(kunit_result, int_sqrt(READ_ONCE(kunit_operand)));
 		break;
 	}
+}
+
+/* A module that is nowhere: it has a name, and what the test writes into it. */
+static __maybe_unused struct module *kunit_module(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	strscpy(mod->name, "ftrace_kunit");
+	return mod;
 }
 
 static __maybe_unused unsigned long kunit_site(unsigned int i)

@@ -255,15 +255,6 @@ static void sites_location(struct kunit *test)
 
 #if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
 
-static struct module *sites_kunit_module(struct kunit *test)
-{
-	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, mod);
-	strscpy(mod->name, "sites_kunit");
-	return mod;
-}
-
 /* Symbols of a module: the names in the order in which the table has them. */
 static void sites_kunit_symbols(struct mod_kallsyms *syms, Elf_Sym *sym, char *strings,
 				const char * const *name, const unsigned long *value)
@@ -292,7 +283,7 @@ static void sites_names_while_loading(struct kunit *test)
 {
 	struct ftrace_names *names = kunit_kzalloc(test, sizeof(*names), GFP_KERNEL);
 	u8 *text = kunit_kzalloc(test, SITES_KUNIT_SIZE, GFP_KERNEL);
-	struct module *mod = sites_kunit_module(test);
+	struct module *mod = kunit_module(test);
 	unsigned long base = (unsigned long)text;
 	const char * const all[] = { "an_object", "first", "another", "second", NULL };
 	const char * const core[] = { "second", "first", NULL };

@@ -37,15 +37,6 @@ static const struct text_kunit_form text_kunit_forms[] = {
 
 KUNIT_ARRAY_PARAM_DESC(text_kunit_forms, text_kunit_forms, name);
 
-static struct module *text_kunit_module(struct kunit *test)
-{
-	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, mod);
-	strscpy(mod->name, "text_kunit");
-	return mod;
-}
-
 static void text_module_form(struct kunit *test)
 {
 	const struct text_kunit_form *row = test->param_value;
@@ -113,7 +104,7 @@ static void text_kunit_expect_module(struct kunit *test, struct module *mod,
 
 static struct module *text_kunit_module_on(struct kunit *test, struct text_kunit_image *image)
 {
-	struct module *mod = text_kunit_module(test);
+	struct module *mod = kunit_module(test);
 
 	mod->mem[MOD_TEXT].base = image->text;
 	mod->mem[MOD_TEXT].size = sizeof(image->text);
@@ -128,58 +119,57 @@ static struct module *text_kunit_module_on(struct kunit *test, struct text_kunit
 	return mod;
 }
 
+/* Writes the entries; those in @addresses, a bit each, are addresses, at 8 bytes if @align. */
+static void text_kunit_fill(struct module *mod, struct text_kunit_image *image,
+			    unsigned int addresses, bool align)
+{
+	u32 *entry = (u32 *)image->entry;
+
+	memset(image->entry, 0, sizeof(image->entry));
+	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++) {
+		unsigned long ip = (unsigned long)image + text_kunit_mod_sites[i];
+
+		if (!(addresses & BIT(i))) {
+			*entry = ip - (unsigned long)entry;
+			entry++;
+			continue;
+		}
+		if (align)
+			entry = PTR_ALIGN(entry, sizeof(ip));
+		memcpy(entry, &ip, sizeof(ip));
+		entry += 2;
+	}
+	mod->num_ftrace_callsites = entry - (u32 *)image->entry;
+}
+
 static void text_module_tables(struct kunit *test)
 {
+	static const struct {
+		unsigned int	addresses;
+		bool		align;
+		unsigned int	nr;
+	} rows[] = {
+		{ 0x0, false, TEXT_KUNIT_MOD_NR },
+		{ 0xf, false, 2 * TEXT_KUNIT_MOD_NR },
+		/* One that is compact, zeroes that align the rest, and addresses. */
+		{ 0xe, true, 2 * TEXT_KUNIT_MOD_NR },
+		/* Compact ones, and an address that is not aligned. */
+		{ 0x8, false, TEXT_KUNIT_MOD_NR + 1 },
+	};
 	struct text_kunit_image *image = kunit_kzalloc(test, sizeof(*image), GFP_KERNEL);
 	struct module *mod;
-	u32 *entry;
 
 	KUNIT_ASSERT_NOT_NULL(test, image);
 	if (arch_ftrace_check_site(kunit_site(0), 0) != FTRACE_SITE_OK)
 		kunit_skip(test, "somebody traces the function that is the model");
 	mod = text_kunit_module_on(test, image);
 
-	entry = (u32 *)image->entry;
-	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
-		entry[i] = (u8 *)image + text_kunit_mod_sites[i] - (u8 *)&entry[i];
-	mod->num_ftrace_callsites = TEXT_KUNIT_MOD_NR;
-	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* The same in the other form. */
-	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
-		image->entry[i] = (unsigned long)image + text_kunit_mod_sites[i];
-	mod->num_ftrace_callsites = 2 * TEXT_KUNIT_MOD_NR;
-	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* One that is compact, zeroes that align the rest, and addresses. */
-	memset(image->entry, 0, sizeof(image->entry));
-	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++) {
-		unsigned long ip = (unsigned long)image + text_kunit_mod_sites[i];
-
-		if (i == 0)
-			entry[i] = ip - (unsigned long)&entry[i];
-		else
-			image->entry[i] = ip;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		text_kunit_fill(mod, image, rows[i].addresses, rows[i].align);
+		KUNIT_EXPECT_EQ(test, mod->num_ftrace_callsites, rows[i].nr);
+		text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
+		text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
 	}
-	mod->num_ftrace_callsites = 2 * TEXT_KUNIT_MOD_NR;
-	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
-
-	/* Compact ones, and an address that is not aligned. */
-	memset(image->entry, 0, sizeof(image->entry));
-	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++) {
-		unsigned long ip = (unsigned long)image + text_kunit_mod_sites[i];
-
-		if (i == TEXT_KUNIT_MOD_NR - 1)
-			memcpy(entry + i, &ip, sizeof(ip));
-		else
-			entry[i] = ip - (unsigned long)&entry[i];
-	}
-	mod->num_ftrace_callsites = TEXT_KUNIT_MOD_NR + 1;
-	text_kunit_expect_module(test, mod, MOD_TEXT, 0, 0x30);
-	text_kunit_expect_module(test, mod, MOD_INIT_TEXT, 0x10, 0x3b);
 
 	/* Nor is there a table where there is no site. */
 	mod->num_ftrace_callsites = 0;
