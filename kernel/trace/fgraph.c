@@ -45,6 +45,7 @@
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -59,7 +60,10 @@
 #include <trace/events/sched.h>
 
 #include "fgraph_stack.h"
-#include "ftrace_internal.h"
+#include "ftrace_gate.h"
+#include "ftrace_ops.h"
+#include "ftrace_pid.h"
+#include "ftrace_update.h"
 #include "trace.h"
 
 #define FGRAPH_MAX_DATA_WORDS	32

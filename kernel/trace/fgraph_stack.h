@@ -36,6 +36,7 @@ static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 extern bool fgraph_sleep_time;
 
 unsigned long fgraph_lost(void);
+void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
 
 /* The meta word of an entry without data. */
 static __always_inline unsigned long *fgraph_frame_meta(struct ftrace_ret_stack *frame)

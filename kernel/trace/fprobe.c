@@ -42,7 +42,8 @@
 #include <linux/string.h>
 #include <linux/trace_recursion.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_gate.h"
+#include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "rethook_internal.h"
 

@@ -10,7 +10,7 @@
  *     more. Where its memory or code may go away (it is not part of the core
  *     kernel), no task is still inside either: its callers have counted who is.
  *
- * ftrace_lock covers all of it; see ftrace_internal.h for the lock order.
+ * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
  */
 #include <linux/cleanup.h>
 #include <linux/export.h>
@@ -20,8 +20,11 @@
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_attach.h"
+#include "ftrace_ops.h"
+#include "ftrace_pid.h"
 #include "ftrace_share.h"
+#include "ftrace_update.h"
 #include "trace.h"
 
 /**

@@ -9,7 +9,9 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_attach.h"
+#include "ftrace_ops.h"
+#include "ftrace_update.h"
 
 static int ftrace_ops_check(struct ftrace_ops *ops)
 {

@@ -20,6 +20,7 @@
  * ftrace_callset_by_tramp(), which any context may call.
  */
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/kmsan-checks.h>
@@ -32,7 +33,10 @@
 #include <linux/trace_recursion.h>
 #include <linux/xarray.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_gate.h"
+#include "ftrace_ops.h"
+#include "ftrace_sites.h"
 
 #define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
 #define CALLSET_MAX		SZ_1M

@@ -15,9 +15,11 @@
 #include <linux/export.h>
 #include <linux/ftrace.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_attach.h"
+#include "ftrace_ops.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
+#include "ftrace_update.h"
 
 static bool direct_is_registered(const struct ftrace_ops *ops)
 {

@@ -14,6 +14,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -22,7 +23,10 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_ops.h"
+#include "ftrace_profile.h"
+#include "ftrace_sites.h"
 #include "trace.h"
 
 /* With the distance to the symbol before it, the name of a site that has none. */

@@ -38,9 +38,12 @@
 
 #include <asm/setup.h>
 
+#include "ftrace_command.h"
 #include "ftrace_filter.h"
-#include "ftrace_internal.h"
+#include "ftrace_filter_file.h"
 #include "ftrace_match.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_words.h"
 #include "trace.h"

@@ -51,7 +51,7 @@
 #include <linux/smp.h>
 
 #include "ftrace_gate.h"
-#include "ftrace_internal.h"
+#include "ftrace_ops.h"
 
 /* 8 KiB for each CPU. */
 #define GATE_NR_STATIC		1024

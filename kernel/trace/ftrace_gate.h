@@ -6,28 +6,8 @@
 #define _KERNEL_TRACE_FTRACE_GATE_H
 
 #include <linux/compiler.h>
+#include <linux/ftrace_arch.h>
 #include <linux/percpu.h>
-#include <linux/refcount.h>
-
-/**
- * struct ftrace_gate_count - how often a gate was passed on one CPU
- * @entered: on the way in
- * @left: on the way out, which may be on another CPU
- */
-struct ftrace_gate_count {
-	unsigned int	entered;
-	unsigned int	left;
-};
-
-/**
- * struct ftrace_gate - counts who is inside of an ops
- * @count: one for each CPU
- * @ref: the ops, and each callset whose trampoline counts here
- */
-struct ftrace_gate {
-	struct ftrace_gate_count __percpu	*count;
-	refcount_t				ref;
-};
 
 /* Of ftrace_list_func(); preemption is disabled inside. */
 DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);

@@ -49,6 +49,7 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -62,8 +63,10 @@
 
 #include <asm/setup.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_graph_filter.h"
 #include "ftrace_match.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_words.h"
 #include "trace.h"

@@ -11,6 +11,7 @@
  * what they found stays until they enable preemption.
  */
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -22,7 +23,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_kallsyms.h"
+#include "ftrace_ops.h"
+#include "ftrace_sites.h"
 
 #ifdef CONFIG_MODULES
 

@@ -23,9 +23,12 @@
 
 #include <asm/sections.h>
 
-#include "ftrace_internal.h"
 #include "ftrace_match.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_site_set.h"
+#include "ftrace_sites.h"
+#include "ftrace_update.h"
 #include "trace.h"
 
 /* Patterns */

@@ -5,7 +5,7 @@
 #ifndef _KERNEL_TRACE_FTRACE_MATCH_H
 #define _KERNEL_TRACE_FTRACE_MATCH_H
 
-#include "ftrace_internal.h"
+#include "ftrace_report.h"
 
 struct ftrace_site_set;
 struct module;

@@ -6,11 +6,12 @@
  * for it below them: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
  * and alone_func (fgraph.c).
  *
- * ftrace_lock covers all of it; see ftrace_internal.h for the lock order.
+ * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
  */
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -23,9 +24,11 @@
 
 #include <asm/sections.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 
-/* Covers all state of function tracing; see ftrace_internal.h. */
+/* Covers all state of function tracing; see ftrace_ops.h. */
 DEFINE_MUTEX(ftrace_lock);
 
 /* All ops that are attached or would be, were ftrace_enabled set; ftrace_lock. */

@@ -46,6 +46,7 @@
 #include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -67,7 +68,9 @@
 #include <linux/trace_seq.h>
 
 #include "fgraph_stack.h"
-#include "ftrace_internal.h"
+#include "ftrace_ops.h"
+#include "ftrace_profile.h"
+#include "ftrace_sites.h"
 #include "trace.h"
 #include "trace_stat.h"
 
@@ -329,7 +332,7 @@ static struct fgraph_ops profile_gops = {
  * Context: any that can be traced, NMI included.
  */
 __no_stack_protector
-void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+static void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
 {
 	const struct ftrace_profile *profile = READ_ONCE(profile_quick);
 	struct task_struct *task = current;

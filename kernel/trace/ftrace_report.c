@@ -20,6 +20,7 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/printk.h>
@@ -27,7 +28,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "trace.h"
 
 /* By enum ftrace_word_error. */

@@ -16,10 +16,14 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_attach.h"
+#include "ftrace_callset.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
 

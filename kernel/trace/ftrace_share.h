@@ -8,7 +8,7 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_attach.h"
 
 struct ftrace_site_set;
 

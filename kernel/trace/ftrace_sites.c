@@ -19,6 +19,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -28,7 +29,8 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_ops.h"
+#include "ftrace_sites.h"
 #include "trace.h"
 
 /**

@@ -15,6 +15,7 @@
  * runs without it, wherever a function is called, NMIs included.
  */
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
@@ -24,7 +25,9 @@
 
 #include <asm/sections.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_gate.h"
+#include "ftrace_ops.h"
+#include "ftrace_update.h"
 #include "trace.h"
 
 /* What __fentry__ calls, and looks at for each call of each function. */

@@ -28,6 +28,7 @@
 
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -36,8 +37,15 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_command.h"
 #include "ftrace_filter.h"
-#include "ftrace_internal.h"
+#include "ftrace_filter_file.h"
+#include "ftrace_graph_filter.h"
+#include "ftrace_kallsyms.h"
+#include "ftrace_ops.h"
+#include "ftrace_profile.h"
+#include "ftrace_sites.h"
+#include "ftrace_update.h"
 #include "trace.h"
 
 /**

@@ -29,13 +29,19 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_callset.h"
+#include "ftrace_gate.h"
+#include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_site_set.h"
+#include "ftrace_sites.h"
+#include "ftrace_update.h"
 
 /*
  * How many indexes of a map do without an xarray. Tracers that the command line

@@ -38,7 +38,8 @@
 #include <linux/string.h>
 #include <linux/trace_recursion.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_ops.h"
+#include "ftrace_pid.h"
 #include "trace.h"
 
 /* Each option is a bit of the index into func_callbacks[]. */

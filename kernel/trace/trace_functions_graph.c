@@ -26,7 +26,7 @@
 #include <linux/trace_clock.h>
 #include <linux/uaccess.h>
 
-#include "ftrace_internal.h"
+#include "ftrace_profile.h"
 #include "trace.h"
 #include "trace_output.h"
 

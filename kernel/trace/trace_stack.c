@@ -60,7 +60,6 @@
 
 #include <asm/setup.h>
 
-#include "ftrace_internal.h"
 #include "ftrace_words.h"
 #include "trace.h"
 

@@ -10,6 +10,7 @@
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/math64.h>
 #include <linux/memory.h>
 #include <linux/module.h>
@@ -23,7 +24,6 @@
 #include <asm/text-patching.h>
 #include <asm/tsc.h>
 
-#include "../../../kernel/trace/ftrace_internal.h"
 #include "ftrace_patch.h"
 
 /* Sites */
@@ -51,14 +51,6 @@ static __always_inline struct site_insn ftrace_gen_site(unsigned long ip, unsign
 	};
 }
 
-/**
- * arch_ftrace_check_site - compare a site's text with what it should be
- * @ip: the site
- * @target: what it should call; 0 for the NOP
- *
- * Context: the text is mapped and nobody else writes it.
- * Return: FTRACE_SITE_OK or FTRACE_SITE_ALTERED.
- */
 enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target)
 {
 	const struct site_insn *text = (const struct site_insn *)ip;
@@ -68,16 +60,6 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
 							      FTRACE_SITE_ALTERED;
 }
 
-/**
- * arch_ftrace_check_sites - compare the text of sites with what it should be
- * @base: the address that the records' offsets count from
- * @rec: the first site's record
- * @nr: how many sites
- * @target: what all of them should call; 0 for the NOP
- *
- * Context: the text is mapped and nobody else writes it.
- * Return: how many are as they should be, before the first that is not.
- */
 unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
 				     unsigned int nr, unsigned long target)
 {
@@ -92,13 +74,6 @@ unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace
 	return i;
 }
 
-/**
- * arch_ftrace_report_site - say what stands at a site and what should
- * @ip: the site
- * @target: what it should call; 0 for the NOP
- *
- * Context: any.
- */
 void arch_ftrace_report_site(unsigned long ip, unsigned long target)
 {
 	struct site_insn insn = ftrace_gen_site(ip, target);
@@ -107,13 +82,6 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target)
 		(void *)ip, ip, MCOUNT_INSN_SIZE, (void *)ip, MCOUNT_INSN_SIZE, &insn);
 }
 
-/**
- * arch_ftrace_init_site - make a site of new text a NOP
- * @ip: the site
- *
- * Context: the text is writable and not executed yet.
- * Return: 0, or -EINVAL if the site is neither a NOP nor a call of __fentry__.
- */
 int __init_or_module arch_ftrace_init_site(unsigned long ip)
 {
 	if (likely(arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK))
@@ -125,13 +93,6 @@ int __init_or_module arch_ftrace_init_site(unsigned long ip)
 }
 
 #ifdef FTRACE_PROFILE_PATH
-/**
- * arch_ftrace_cycle - how long one of get_cycles() is
- *
- * Context: any.
- * Return: the time in 2^-32 ns; 0 if it is not constant, or not the same on all
- * CPUs.
- */
 u64 arch_ftrace_cycle(void)
 {
 	if (!tsc_khz || check_tsc_unstable())
@@ -168,14 +129,6 @@ struct ftrace_patch {
 static struct text_patch ftrace_patch_spare[64];
 static struct ftrace_patch ftrace_patch_batch;
 
-/**
- * arch_ftrace_patch_begin - start to switch sites
- * @nr: how many, at most
- *
- * Context: sleeps; leaves cpus_read_lock() and text_mutex held until
- * arch_ftrace_patch_end().
- * Return: the batch to fill.
- */
 struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr)
 {
 	struct ftrace_patch *patch = &ftrace_patch_batch;
@@ -258,15 +211,6 @@ struct text_patch *ftrace_patch_insn(struct ftrace_patch *patch, unsigned long i
 	return ftrace_patch_next(patch, ip);
 }
 
-/**
- * arch_ftrace_patch_add - add one instruction to a batch
- * @patch: from arch_ftrace_patch_begin()
- * @ip: address of the CALL or NOP
- * @to: what it is to call; 0 for a NOP
- *
- * Context: may apply what was added so far, so both the old and the new
- * target must be ready to be called.
- */
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to)
 {
 	struct text_patch *p = ftrace_patch_next(patch, ip);
@@ -277,16 +221,6 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
 		text_patch_set_nop(p, ip);
 }
 
-/**
- * arch_ftrace_patch_sites - add sites to a batch that get the same target
- * @patch: from arch_ftrace_patch_begin()
- * @base: the address that the records' offsets count from
- * @rec: the first site's record
- * @nr: how many sites
- * @to: what they are to call; 0 for a NOP
- *
- * Context: as arch_ftrace_patch_add().
- */
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to)
 {
@@ -310,13 +244,6 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 	}
 }
 
-/**
- * arch_ftrace_patch_end - apply what is left of a batch
- * @patch: from arch_ftrace_patch_begin()
- *
- * Context: sleeps; releases text_mutex and cpus_read_lock(). All CPUs execute
- * the new instructions on return.
- */
 void arch_ftrace_patch_end(struct ftrace_patch *patch)
 {
 	struct text_patch *vec = patch->vec;

@@ -65,6 +65,7 @@
  */
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/genalloc.h>
 #include <linux/module.h>
 #include <linux/set_memory.h>
@@ -78,7 +79,6 @@
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
 
-#include "../../../kernel/trace/ftrace_internal.h"
 #include "ftrace_patch.h"
 
 /* Registers by their number in instruction encodings. */
@@ -524,14 +524,6 @@ static u8 *tramp_text_alloc(size_t size)
 	return (u8 *)text;
 }
 
-/**
- * arch_ftrace_tramp_alloc - make the trampoline of a callset
- * @cs: the callset; its arch, tramp and tramp_size are set on success
- *
- * Context: sleeps; ftrace_lock is held.
- * Return: 0, or -ENOMEM: the callset's sites can still go through
- * ftrace_caller.
- */
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 {
 	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL +
@@ -560,12 +552,6 @@ int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 	return 0;
 }
 
-/**
- * arch_ftrace_tramp_free - free the trampoline of a callset
- * @cs: the callset; no CPU and no task is in the trampoline
- *
- * Context: sleeps.
- */
 void arch_ftrace_tramp_free(struct ftrace_callset *cs)
 {
 	struct ftrace_tramp *tramp = cs->arch;
@@ -577,16 +563,6 @@ void arch_ftrace_tramp_free(struct ftrace_callset *cs)
 	kfree(tramp);
 }
 
-/**
- * arch_ftrace_tramp_retarget - change what a trampoline calls for an ops
- * @patch: the batch that does it
- * @cs: the callset
- * @i: which of the callset's ops
- * @to: what the trampoline is to call; NULL to pass over the ops for good
- *
- * Context: ftrace_lock is held. Nothing happens where there is no trampoline, or
- * the ops is no function.
- */
 void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned int i, ftrace_func_t to)
 {
@@ -600,14 +576,6 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 	tramp->call[i].func = to;
 }
 
-/**
- * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
- * @patch: the batch that does it
- * @cs: a callset with a direct ops
- * @to: the function
- *
- * Context: ftrace_lock is held. Nothing happens where there is no trampoline.
- */
 void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned long to)
 {
@@ -620,14 +588,6 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
 	text_patch_set_jump(ftrace_patch_insn(patch, ip), ip, to);
 }
 
-/**
- * arch_ftrace_tramp_orc - unwind data of a trampoline
- * @cs: its callset
- * @ip: an address in it
- *
- * Context: any. The unwinder keeps no pointer beyond one step.
- * Return: the entry for @ip.
- */
 struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip)
 {
 	struct ftrace_tramp *tramp = cs->arch;

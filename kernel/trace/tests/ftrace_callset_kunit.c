@@ -5,6 +5,7 @@
 #include <linux/cleanup.h>
 #include <linux/delay.h>
 
+#include "../ftrace_report.h"
 #include "ftrace_kunit.h"
 
 /**

@@ -11,6 +11,8 @@
 #include <linux/fdtable.h>
 #include <linux/filter.h>
 
+#include "../ftrace_callset.h"
+#include "../ftrace_sites.h"
 #include "ftrace_kunit.h"
 
 #define DIRECT_KUNIT_A	((unsigned long)ftrace_stub_direct_tramp)

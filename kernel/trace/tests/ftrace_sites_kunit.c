@@ -5,6 +5,7 @@
  * Tables made here lie on memory that no code is in. They are in the map only
  * while ftrace_lock is held, so that no transaction meets them.
  */
+#include "../ftrace_callset.h"
 #include "ftrace_kunit.h"
 
 /* Offsets with gaps of one and of many, the highest that there is included. */

@@ -10,6 +10,8 @@
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 
+#include "../ftrace_callset.h"
+#include "../ftrace_command.h"
 #include "ftrace_kunit.h"
 
 #define FUNC_KUNIT_MAX	16

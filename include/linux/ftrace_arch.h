@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The contract between function tracing and an architecture.
+ *
+ * Common code decides what each site calls, and when. The architecture knows
+ * the bytes: it writes sites, makes trampolines and hooks returns. Files under
+ * kernel/trace/ and arch/ include this header, and nobody else does.
+ *
+ * A target is the address that a site calls; 0 stands for none, and the site is
+ * a NOP then. Sites are given by their address (ip), which is where the CALL or
+ * the NOP begins.
+ *
+ * What the architecture calls is at the end of each part. "Any context" includes
+ * NMIs. Documentation/trace/ftrace-design.rst is the guide to a port.
+ */
+#ifndef _LINUX_FTRACE_ARCH_H
+#define _LINUX_FTRACE_ARCH_H
+
+#include <linux/ftrace.h>
+#include <linux/list.h>
+#include <linux/rbtree_latch.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct orc_entry;
+
+/*
+ * Static function tracing: each function calls __fentry__ at all times, which
+ * calls what this points to unless that is ftrace_stub. The function is called
+ * as ftrace_list_func() is.
+ */
+extern ftrace_func_t ftrace_trace_function;
+
+/*
+ * Calls all ops of the site @ip, whose function returns to @parent_ip. The
+ * architecture's ftrace_caller and ftrace_regs_caller call it, in any context that
+ * can be traced, with the function's arguments saved. These two are the targets of
+ * sites whose callset has no trampoline.
+ */
+void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+/**
+ * ftrace_stub_return - return from a site as if nothing had been called there
+ *
+ * The architecture's. Trampolines whose direct function goes away jump here.
+ */
+void ftrace_stub_return(void);
+
+/* Sites */
+
+/**
+ * enum ftrace_arch_check - what arch_ftrace_check_site() found
+ * @FTRACE_SITE_OK: the text is what the record says
+ * @FTRACE_SITE_ALTERED: it is something else
+ */
+enum ftrace_arch_check {
+	FTRACE_SITE_OK,
+	FTRACE_SITE_ALTERED,
+};
+
+/**
+ * arch_ftrace_init_site - make a site of new text a NOP
+ * @ip: the site, as the compiler or the link step left it
+ *
+ * Called once for each site, at boot and while a module is loaded.
+ *
+ * Context: the text is writable and not executed yet.
+ * Return: 0, or -EINVAL if the site is neither a NOP nor a call of __fentry__.
+ * The site is put in quarantine then.
+ */
+int arch_ftrace_init_site(unsigned long ip);
+
+/**
+ * arch_ftrace_check_site - compare a site's text with what it should be
+ * @ip: the site
+ * @target: what it should call
+ *
+ * Context: the text is mapped and nobody else writes it.
+ * Return: FTRACE_SITE_OK or FTRACE_SITE_ALTERED.
+ */
+enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target);
+
+/**
+ * arch_ftrace_check_sites - compare the text of sites with what it should be
+ * @base: the address that the records' offsets count from
+ * @rec: the first site's record
+ * @nr: how many sites
+ * @target: what all of them should call
+ *
+ * Context: the text is mapped and nobody else writes it.
+ * Return: how many are as they should be, before the first that is not.
+ */
+unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
+				     unsigned int nr, unsigned long target);
+
+/**
+ * arch_ftrace_report_site - log what stands at a site and what should
+ * @ip: the site
+ * @target: what it should call
+ *
+ * Context: any.
+ */
+void arch_ftrace_report_site(unsigned long ip, unsigned long target);
+
+/* Batches of instructions to replace. The architecture defines struct ftrace_patch. */
+
+struct ftrace_patch;
+
+/**
+ * arch_ftrace_patch_begin - start a batch
+ * @nr: how many instructions will be added, at most
+ *
+ * There is one batch at a time. It must not fail: where memory is short, the
+ * batch is applied in several parts.
+ *
+ * Context: sleeps; ftrace_lock is held. Leaves cpus_read_lock() and text_mutex
+ * held until arch_ftrace_patch_end().
+ * Return: the batch to fill.
+ */
+struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
+
+/**
+ * arch_ftrace_patch_add - add one instruction to a batch
+ * @patch: from arch_ftrace_patch_begin()
+ * @ip: a site, or the address of another CALL or NOP
+ * @to: its new target
+ *
+ * Context: may apply what was added so far, so both the old and the new target
+ * must be ready to be called.
+ */
+void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to);
+
+/**
+ * arch_ftrace_patch_sites - add sites to a batch that get the same target
+ * @patch: from arch_ftrace_patch_begin()
+ * @base: the address that the records' offsets count from
+ * @rec: the first site's record
+ * @nr: how many sites
+ * @to: their new target
+ *
+ * Context: as arch_ftrace_patch_add().
+ */
+void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
+			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to);
+
+/**
+ * arch_ftrace_patch_end - apply what is left of a batch
+ * @patch: from arch_ftrace_patch_begin()
+ *
+ * Context: sleeps; releases text_mutex and cpus_read_lock(). All CPUs execute
+ * the new instructions on return.
+ */
+void arch_ftrace_patch_end(struct ftrace_patch *patch);
+
+/* Trampolines */
+
+/**
+ * struct ftrace_gate_count - how often a gate was passed on one CPU
+ * @entered: on the way in
+ * @left: on the way out, which may be on another CPU
+ */
+struct ftrace_gate_count {
+	unsigned int	entered;
+	unsigned int	left;
+};
+
+/**
+ * struct ftrace_gate - counts who is inside of an ops
+ * @count: one for each CPU
+ * @ref: the ops, and each callset whose trampoline counts here
+ */
+struct ftrace_gate {
+	struct ftrace_gate_count __percpu	*count;
+	refcount_t				ref;
+};
+
+/**
+ * struct ftrace_retiree - something that readers without a lock may still use
+ * @node: links the ones that wait
+ * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
+ *	  in code that is going away; makes the object unfindable
+ * @free: called once no reader is left
+ */
+struct ftrace_retiree {
+	struct list_head	node;
+	void			(*hide)(struct ftrace_retiree *retiree);
+	void			(*free)(struct ftrace_retiree *retiree);
+};
+
+/**
+ * struct ftrace_callset_link - what a callset keeps of one of its ops
+ * @node: in the ops' list of callsets; unhashed once the ops is silenced here
+ * @cs: the callset
+ * @gate: counts who is inside of the ops; NULL if nothing of the ops can go away
+ */
+struct ftrace_callset_link {
+	struct hlist_node	node;
+	struct ftrace_callset	*cs;
+	struct ftrace_gate	*gate;
+};
+
+/**
+ * struct ftrace_callset - the ops that a site calls, in order
+ * @nr: its number, as in the records; never 0
+ * @nr_sites: how many records name it; ftrace_lock
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and FTRACE_OPS_FL_IPMODIFY
+ * @coming: a transaction that is being planned brings sites
+ * @leaving: an ops of it is being detached
+ * @nr_ops: how many @ops
+ * @nr_funcs: how many of them are functions to call, the first ones
+ * @nr_graph: how many of them, after those, are of a struct fgraph_ops
+ * @nr_gone: how many of them are silenced
+ * @direct: the last one if that is direct, or NULL
+ * @graph_func: what is called for those of a struct fgraph_ops
+ * @successor: where its sites go, if @leaving; itself if they stay
+ * @target: what its sites call
+ * @tramp: its trampoline; 0 where @target is another's code
+ * @tramp_size: bytes of code at @tramp
+ * @arch: what the architecture keeps of the trampoline
+ * @hash: in the hash of callsets by their ops
+ * @idle: in the list of those without sites
+ * @pinned: in the list of those that altered text may lead to; these stay
+ * @tree: in the tree of trampolines
+ * @retiree: frees the callset and its trampoline
+ * @link: for each of @ops
+ * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
+ *	 the order of registration
+ *
+ * What a trampoline or ftrace_list_func() uses is constant once the callset is
+ * published, but for an ops that is silenced: see ftrace_callset_silence().
+ *
+ * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
+ * @nr_ops, @nr_funcs, @nr_graph, @direct, @graph_func, @link[].gate and @ops. All
+ * else is ftrace_callset.c's.
+ */
+struct ftrace_callset {
+	u32			nr;
+	unsigned int		nr_sites;
+	bool			coming;
+	bool			leaving;
+	unsigned long		flags;
+	unsigned int		nr_ops;
+	unsigned int		nr_funcs;
+	unsigned int		nr_graph;
+	unsigned int		nr_gone;
+	unsigned int		tramp_size;
+	struct ftrace_ops	*direct;
+	ftrace_graph_func_t	graph_func;
+	struct ftrace_callset	*successor;
+	unsigned long		target;
+	unsigned long		tramp;
+	void			*arch;
+	struct hlist_node	hash;
+	struct list_head	idle;
+	struct list_head	pinned;
+	struct latch_tree_node	tree;
+	struct ftrace_retiree	retiree;
+	struct ftrace_callset_link *link;
+	struct ftrace_ops	*ops[] __counted_by(nr_ops);
+};
+
+/**
+ * ftrace_ops_direct - the direct function of an ops
+ * @ops: the ops
+ *
+ * Context: any.
+ * Return: its address; 0 if the ops has none.
+ */
+static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	return ops->direct_call;
+#else
+	return 0;
+#endif
+}
+
+/**
+ * arch_ftrace_tramp_alloc - make the trampoline of a callset
+ * @cs: the callset; @cs->tramp, @cs->tramp_size and @cs->arch are set on success
+ *
+ * The trampoline calls the first @cs->nr_funcs ops, each in its gate if it has
+ * one, then @cs->graph_func in the gates of the graph users, and goes on to the
+ * direct function or back to the site.
+ *
+ * Context: sleeps; ftrace_lock is held.
+ * Return: 0, or a negative errno: the callset's sites go through ftrace_caller or
+ * ftrace_regs_caller then.
+ */
+int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
+
+/**
+ * arch_ftrace_tramp_free - free the trampoline of a callset
+ * @cs: the callset, with or without a trampoline
+ *
+ * Context: sleeps. No CPU and no task is in the trampoline.
+ */
+void arch_ftrace_tramp_free(struct ftrace_callset *cs);
+
+/**
+ * arch_ftrace_tramp_retarget - change what a trampoline calls for an ops
+ * @patch: the batch that does it
+ * @cs: the callset
+ * @i: which of the callset's ops
+ * @to: what the trampoline is to call; NULL to pass over the ops for good
+ *
+ * Nothing happens where there is no trampoline, or the ops is no function.
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned int i, ftrace_func_t to);
+
+/**
+ * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
+ * @patch: the batch that does it
+ * @cs: a callset with a direct ops
+ * @to: the function
+ *
+ * Nothing happens where there is no trampoline.
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
+				unsigned long to);
+
+/**
+ * arch_ftrace_tramp_orc - unwind data of a trampoline
+ * @cs: its callset
+ * @ip: an address in it
+ *
+ * Only with CONFIG_UNWINDER_ORC.
+ *
+ * Context: any. The unwinder keeps no pointer beyond one step.
+ * Return: the entry for @ip.
+ */
+struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
+
+/* The profiler, where the architecture returns to a handler of its own for it */
+
+#if defined(CONFIG_FUNCTION_PROFILER) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
+	defined(profile_return_to_handler)
+#define FTRACE_PROFILE_PATH
+
+/**
+ * arch_ftrace_cycle - how long one of get_cycles() is
+ *
+ * Context: any.
+ * Return: the time in 2^-32 ns; 0 if it is not constant, or not the same on all
+ * CPUs.
+ */
+u64 arch_ftrace_cycle(void);
+
+/*
+ * The architecture's profile_return_to_handler calls it, in any context that can
+ * be traced, with the function's return value saved, and jumps to what it returns.
+ */
+unsigned long ftrace_profile_return(void);
+
+static inline bool ftrace_profile_is_handler(unsigned long addr)
+{
+	return addr == (unsigned long)profile_return_to_handler;
+}
+#else
+static inline bool ftrace_profile_is_handler(unsigned long addr)
+{
+	return false;
+}
+#endif
+
+#endif /* _LINUX_FTRACE_ARCH_H */

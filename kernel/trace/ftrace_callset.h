@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Callsets and the life of their trampolines. See ftrace_callset.c.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_CALLSET_H
+#define _KERNEL_TRACE_FTRACE_CALLSET_H
+
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/list.h>
+
+#include "ftrace_report.h"
+
+/* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
+#define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
+#define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
+
+extern struct list_head ftrace_callsets_pinned;
+
+struct ftrace_callset *ftrace_callset_get(u32 nr);
+struct ftrace_callset *ftrace_callset_at(unsigned long ip);
+struct ftrace_callset *ftrace_callset_next(u32 *nr);
+u32 ftrace_callset_limit(void);
+struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
+struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
+bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
+enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
+void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
+int ftrace_callsets_establish(void);
+int ftrace_callset_establish(struct ftrace_callset *cs);
+void ftrace_callset_pin(struct ftrace_callset *cs);
+void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
+void ftrace_callset_drop(struct ftrace_callset *cs);
+void ftrace_callsets_drop_idle(void);
+unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
+struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
+
+#define for_each_ftrace_callset(cs, nr)					\
+	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\
+	     (cs) = ftrace_callset_next(&(nr)))
+
+/* The callsets that call an ops, with what each keeps of it; ftrace_lock is held. */
+#define for_each_ftrace_link(link, ops)					\
+	hlist_for_each_entry(link, &(ops)->callsets, node)
+
+#define for_each_ftrace_link_safe(link, next, ops)			\
+	hlist_for_each_entry_safe(link, next, &(ops)->callsets, node)
+
+/* Whether the callset's sites call the direct function without a trampoline. */
+static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
+{
+	return cs->direct && !cs->tramp;
+}
+
+#endif /* _KERNEL_TRACE_FTRACE_CALLSET_H */

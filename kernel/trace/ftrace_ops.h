@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an ops is and carries, and what is retired. See ftrace_ops.c.
+ *
+ * Words: a site is one compiler-made call at the head of a function; a record
+ * (struct dyn_ftrace) is a site at run time; a table holds the sorted records
+ * of one piece of text; a callset is the ordered list of ops that a site
+ * calls; a transaction changes the callsets of many sites, or of none.
+ *
+ * ftrace_lock covers the list of ops, all filters, the tables, the callsets and
+ * every transaction. ftrace_list_func() and ftrace_site_find() run without it:
+ * retired objects are freed only after the grace periods that ftrace_retire()
+ * names. Documentation/trace/ftrace-callsets.rst has the order of all locks.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_OPS_H
+#define _KERNEL_TRACE_FTRACE_OPS_H
+
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+
+extern struct mutex ftrace_lock;
+extern struct ftrace_ops global_ops;
+extern struct list_head ftrace_ops_registered;
+extern int ftrace_disabled;
+
+void ftrace_ops_init(struct ftrace_ops *ops);
+bool ftrace_ops_is_active(const struct ftrace_ops *ops);
+bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
+void ftrace_retire(struct ftrace_retiree *retiree);
+void ftrace_wait_for_tasks(void);
+void *ftrace_ops_callback(const struct ftrace_ops *ops);
+
+/* For the functions that call several ops; its protection is the caller's. */
+static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,
+					    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
+		ops->func(ip, parent_ip, ops, fregs);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+/* A filter that wants every site. */
+static inline void ftrace_filter_init(struct ftrace_filter *filter)
+{
+	INIT_LIST_HEAD(&filter->later);
+	INIT_LIST_HEAD(&filter->later_not);
+	INIT_LIST_HEAD(&filter->pending);
+}
+
+static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
+{
+	ftrace_filter_init(&ops->own_filter);
+	ops->filter = &ops->own_filter;
+}
+
+/* Whether nothing says which sites an ops is for. */
+static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
+{
+	return !ops->filter->only;
+}
+#else
+static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
+{
+}
+
+static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
+{
+	return true;
+}
+#endif
+
+#endif /* _KERNEL_TRACE_FTRACE_OPS_H */
