@@ -60,10 +60,10 @@
 #include <trace/events/sched.h>
 
 #include "fgraph_stack.h"
+#include "ftrace_attach.h"
 #include "ftrace_gate.h"
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 #define FGRAPH_MAX_DATA_WORDS	32

@@ -23,8 +23,8 @@
 #include "ftrace_attach.h"
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
+#include "ftrace_register.h"
 #include "ftrace_share.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 /**

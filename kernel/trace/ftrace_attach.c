@@ -1,82 +1,264 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks an ops, and has it attached to its sites or detached from them. Whoever
- * may have to agree on that with others comes here through ftrace_share.c.
+ * What transactions are for: ops come to their sites and leave them, and sites
+ * follow when a filter or a function changes, or text comes and goes.
  *
- * ftrace_lock covers all of it.
+ * Invariants:
+ *  1. An ops on the list is attached to the sites that its filter wants, except
+ *     those in quarantine, unless tracing is switched off for it (ftrace_enabled).
+ *  2. An ops that may go away has a gate from before its first site calls it until
+ *     nobody is inside.
+ *
+ * ftrace_static.c does this without sites to switch. ftrace_lock covers all of it.
  */
-#include <linux/cleanup.h>
+#define pr_fmt(fmt) "ftrace: " fmt
+
 #include <linux/ftrace.h>
-#include <linux/mutex.h>
+#include <linux/ftrace_arch.h>
+#include <linux/lockdep.h>
+#include <linux/printk.h>
+
+#include <asm/sections.h>
 
 #include "ftrace_attach.h"
+#include "ftrace_callset.h"
+#include "ftrace_gate.h"
 #include "ftrace_ops.h"
+#include "ftrace_quarantine.h"
+#include "ftrace_site_set.h"
+#include "ftrace_sites.h"
 #include "ftrace_update.h"
 
-static int ftrace_ops_check(struct ftrace_ops *ops)
+/* To whoever wants it, like a new one. */
+static void attach_repaired(struct dyn_ftrace *rec, unsigned long ip)
 {
-	if (ftrace_disabled)
-		return -ENODEV;
-	if (ops->flags & FTRACE_OPS_FL_DELETED)
-		return -EINVAL;
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		return -EBUSY;
-	if (!ops->func)
-		return -EINVAL;
-	if ((ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled)
-		return -EBUSY;
-
-	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED &&
-	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
-		ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
-	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS &&
-	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
-		return -EINVAL;
-
-	/* Nobody can claim where all functions go on. */
-	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && ftrace_ops_is_everywhere(ops))
-		return -EINVAL;
-	return 0;
+	if (ftrace_update_site(ip))
+		ftrace_rec_quarantine(rec);
+	else if (!ftrace_rec_quarantined(rec))
+		pr_info("%pS (%lx) is repaired and can be traced\n", (void *)ip, ip);
 }
 
 /**
- * ftrace_ops_register - check an ops and attach it
- * @ops: the ops, as for register_ftrace_function()
+ * ftrace_release_repaired - take sites out of quarantine that are sound again
  *
- * Context: process context, sleeps; takes ftrace_lock. Where there are direct calls,
- * an ops that is one or has FTRACE_OPS_FL_IPMODIFY comes here through
- * ftrace_share.c or ftrace_direct.c, which hold ftrace_share_mutex.
- * Return: as for register_ftrace_function().
+ * Whoever altered a site may have put back what was there. From then on it is
+ * attached to all that want it, also to those that went on without it. If that
+ * fails it stays in quarantine.
+ *
+ * Context: ftrace_lock is held; sleeps.
  */
-int ftrace_ops_register(struct ftrace_ops *ops)
+void ftrace_release_repaired(void)
 {
+	struct ftrace_table *table;
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine || ftrace_disabled)
+		return;
+	for_each_ftrace_table(table) {
+		for_each_ftrace_rec(table, rec) {
+			unsigned long ip = ftrace_rec_ip(table, rec);
+
+			if (ftrace_quarantine_release(rec, ip))
+				attach_repaired(rec, ip);
+		}
+	}
+}
+
+/* Nobody calls a direct ops: its code is entered, and left to somewhere else. */
+static bool ops_has_gate(const struct ftrace_ops *ops)
+{
+	return !(ops->flags & FTRACE_OPS_FL_DIRECT) && !ftrace_ops_is_permanent(ops);
+}
+
+static void ops_forget(struct ftrace_ops *ops)
+{
+	list_del_init(&ops->list);
+	hlist_del_init(&ops->filter_user);
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ops->func = ops->saved_func;
+}
+
+/**
+ * ftrace_attach - register an ops and attach it to the sites that it wants
+ * @ops: initialized and not registered
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
+ * the ops as it was; -EFAULT likewise, if all sites that it wants are in
+ * quarantine, or one if it may go around the function.
+ */
+int ftrace_attach(struct ftrace_ops *ops)
+{
+	static unsigned int seq;
 	int ret;
 
-	guard(mutex)(&ftrace_lock);
+	ftrace_release_repaired();
 
-	ftrace_ops_init(ops);
-	ret = ftrace_ops_check(ops);
-	if (ret)
-		return ret;
-	return ftrace_attach(ops);
+	if (!is_kernel_core_data((unsigned long)ops))
+		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
+	/* One that nobody has waited for since it was detached has it still. */
+	if (ops_has_gate(ops) && !ops->gate) {
+		ops->gate = ftrace_gate_alloc();
+		if (!ops->gate)
+			return -ENOMEM;
+	}
+	ops->saved_func = ops->func;
+	ops->seq = ++seq;
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	list_add_tail(&ops->list, &ftrace_ops_registered);
+	hlist_add_head(&ops->filter_user, &ops->filter->users);
+	if (ops->choose_func)
+		ops->choose_func(ops);
+
+	ret = ftrace_update_attach(ops);
+	if (ret) {
+		/* Callsets were made for it that nobody has. */
+		ftrace_update_detach(ops);
+		ops_forget(ops);
+		ftrace_gate_put(ops->gate);
+		ops->gate = NULL;
+	}
+	return ret;
 }
 
 /**
- * ftrace_ops_unregister - detach an ops
- * @ops: the ops
+ * ftrace_detach - take an ops away from all its sites and unregister it
+ * @ops: registered
  *
- * Context: process context, sleeps; takes ftrace_lock. Does not wait for tasks
- * that are in what @ops calls.
- * Return: as unregister_ftrace_function().
+ * Context: ftrace_lock is held; sleeps. On return no callset names the ops and no
+ * trampoline calls it. Somebody may still be inside; see ftrace_ops_wait().
  */
-int ftrace_ops_unregister(struct ftrace_ops *ops)
+void ftrace_detach(struct ftrace_ops *ops)
 {
-	guard(mutex)(&ftrace_lock);
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ftrace_update_detach(ops);
+	ops_forget(ops);
+}
 
-	if (ftrace_disabled)
-		return -ENODEV;
-	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
-		return -EBUSY;
-	ftrace_detach(ops);
+/**
+ * ftrace_ops_wait - wait until nobody is inside of an ops
+ * @ops: detached
+ *
+ * Returns at once if nothing of the ops can go away.
+ *
+ * Context: process context, sleeps; ftrace_lock is not held.
+ */
+void ftrace_ops_wait(struct ftrace_ops *ops)
+{
+	if (!ops->gate)
+		return;
+	ftrace_gate_close();
+	ftrace_gate_wait(ops->gate->count);
+	ftrace_gate_wait_each(&ftrace_list_gate);
+	ftrace_gate_put(ops->gate);
+	ops->gate = NULL;
+}
+
+/**
+ * ftrace_refilter - change which sites the ops with a filter want
+ * @filter: the filter
+ * @only: its new @only, or NULL; the filter owns it on success
+ * @not: its new @not, or NULL; the filter owns it on success
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, with the old sets freed; or as ftrace_attach(), with the old sets
+ * in force and the new ones still the caller's.
+ */
+int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+		    struct ftrace_site_set *not)
+{
+	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
+	struct ftrace_site_set *sites = NULL;
+	int ret;
+
+	/* Where both are lists, no other site can be concerned. */
+	if (only && old_only) {
+		sites = ftrace_site_set_union(only, old_only);
+		if (!sites)
+			return -ENOMEM;
+	}
+
+	filter->only = only;
+	filter->not = not;
+	ret = ftrace_update_filter(filter, sites);
+	ftrace_site_set_free(sites);
+
+	if (ret) {
+		filter->only = old_only;
+		filter->not = old_not;
+		return ret;
+	}
+	ftrace_site_set_free(old_only);
+	ftrace_site_set_free(old_not);
 	return 0;
+}
+
+/**
+ * ftrace_update_all - attach or detach all ops as ftrace_enabled says
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as ftrace_attach() for the first ops that cannot be attached.
+ * Others are then attached or not; to detach cannot fail.
+ */
+int ftrace_update_all(void)
+{
+	struct ftrace_ops *ops;
+	int ret;
+
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (!ftrace_ops_is_active(ops)) {
+			ftrace_update_detach(ops);
+			continue;
+		}
+		ret = hlist_empty(&ops->callsets) ? ftrace_update_attach(ops) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * ftrace_detach_table - forget the sites of text that is going away
+ * @table: its records; the text is not executed any more, nor written here
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_detach_table(struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_rec(table, rec) {
+		ftrace_callset_add_sites(ftrace_callset_get(ftrace_rec_callset(rec)), -1);
+		rec->state = 0;
+	}
+	ftrace_callsets_drop_idle();
+}
+
+/**
+ * ftrace_ops_set_func - change what an ops calls
+ * @ops: the ops
+ * @func: its new callback
+ *
+ * Context: ftrace_lock is held; sleeps. All CPUs call @func on return; a task
+ * may still be in the old callback.
+ */
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	ftrace_func_t from = ftrace_ops_get_func(ops), to;
+	struct ftrace_callset_link *link;
+	struct ftrace_patch *patch;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	WRITE_ONCE(ops->func, func);
+	to = ftrace_ops_get_func(ops);
+	if (from == to || hlist_empty(&ops->callsets))
+		return;
+
+	patch = arch_ftrace_patch_begin(16);
+	for_each_ftrace_link(link, ops)
+		arch_ftrace_tramp_retarget(patch, link->cs, link - link->cs->link, to);
+	arch_ftrace_patch_end(patch);
 }

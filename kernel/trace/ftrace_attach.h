@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registering an ops: what all ways to do it share. See ftrace_attach.c.
+ * Attaching ops to sites, and what follows their filters, functions and text.
+ * See ftrace_attach.c or, without sites to switch, ftrace_static.c,
+ * which has the first part of this.
  */
 #ifndef _KERNEL_TRACE_FTRACE_ATTACH_H
 #define _KERNEL_TRACE_FTRACE_ATTACH_H
 
-struct ftrace_ops;
+#include <linux/ftrace.h>
 
-int ftrace_ops_register(struct ftrace_ops *ops);
-int ftrace_ops_unregister(struct ftrace_ops *ops);
+struct ftrace_site_set;
+struct ftrace_table;
+
+int ftrace_attach(struct ftrace_ops *ops);
+void ftrace_detach(struct ftrace_ops *ops);
+int ftrace_update_all(void);
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
+void ftrace_ops_wait(struct ftrace_ops *ops);
+
+/* With sites to switch */
+
+int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+		    struct ftrace_site_set *not);
+void ftrace_release_repaired(void);
+void ftrace_detach_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_FTRACE_ATTACH_H */

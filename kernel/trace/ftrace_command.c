@@ -50,11 +50,11 @@
 #include <linux/trace_recursion.h>
 #include <linux/workqueue.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_command.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 #define FTRACE_MAPPER_BITS	10

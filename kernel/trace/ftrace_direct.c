@@ -14,12 +14,15 @@
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 
-#include "ftrace_attach.h"
+#include "ftrace_callset.h"
 #include "ftrace_ops.h"
+#include "ftrace_quarantine.h"
+#include "ftrace_register.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
-#include "ftrace_update.h"
+#include "ftrace_sites.h"
 
 static bool direct_is_registered(const struct ftrace_ops *ops)
 {
@@ -27,6 +30,40 @@ static bool direct_is_registered(const struct ftrace_ops *ops)
 				    FTRACE_OPS_FL_ENABLED;
 
 	return (ops->flags & flags) == flags;
+}
+
+/* A site that calls its direct function without a trampoline. */
+static void direct_move_site(struct ftrace_ops *ops, unsigned long ip, unsigned long addr,
+			     struct ftrace_patch *patch)
+{
+	struct dyn_ftrace *rec = ftrace_site_find(ip);
+	struct ftrace_callset *cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+
+	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != ops)
+		return;
+	if (arch_ftrace_check_site(ip, ops->direct_call) == FTRACE_SITE_OK)
+		arch_ftrace_patch_add(patch, ip, addr);
+	else
+		ftrace_quarantine(rec, ip, ops->direct_call);
+}
+
+/* No CPU enters the old function any more on return; a task may still be in it. */
+static void direct_move(struct ftrace_ops *ops, unsigned long addr)
+{
+	const struct ftrace_site_set *set = ops->filter->only;
+	struct ftrace_callset_link *link;
+	struct ftrace_patch *patch;
+
+	patch = arch_ftrace_patch_begin(set->nr + 16);
+	for (unsigned int i = 0; i < set->nr; i++)
+		direct_move_site(ops, set->ip[i], addr, patch);
+	for_each_ftrace_link(link, ops) {
+		arch_ftrace_tramp_redirect(patch, link->cs, addr);
+		if (ftrace_callset_is_direct(link->cs) && link->cs->target)
+			link->cs->target = addr;
+	}
+	arch_ftrace_patch_end(patch);
+	ops->direct_call = addr;
 }
 
 static int direct_prepare(struct ftrace_ops *ops, unsigned long addr)
@@ -150,7 +187,7 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 		return -ENODEV;
 	ret = ftrace_share_ask_self(ops, ops->filter->only);
 	if (!ret)
-		ftrace_update_direct(ops, addr);
+		direct_move(ops, addr);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);

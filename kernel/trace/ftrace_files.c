@@ -26,6 +26,7 @@
 #include "ftrace_callset.h"
 #include "ftrace_ops.h"
 #include "ftrace_profile.h"
+#include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
 #include "trace.h"
 

@@ -25,13 +25,13 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_filter.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
-#include "ftrace_update.h"
 
 /* All filters that name sites or wait for modules. */
 static LIST_HEAD(filters_in_use);

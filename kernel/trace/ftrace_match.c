@@ -23,12 +23,13 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
+#include "ftrace_quarantine.h"
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 /* Patterns */

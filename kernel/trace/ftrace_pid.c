@@ -61,9 +61,9 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 /**

@@ -20,9 +20,9 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 
-#include "ftrace_attach.h"
 #include "ftrace_callset.h"
 #include "ftrace_ops.h"
+#include "ftrace_register.h"
 #include "ftrace_report.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"

@@ -8,7 +8,7 @@
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 
-#include "ftrace_attach.h"
+#include "ftrace_register.h"
 
 struct ftrace_site_set;
 

@@ -12,8 +12,6 @@
  *     others have to leave alone (ftrace_text_reserved()): a kprobe or a livepatch
  *     is refused. The exception is one that is marked as modified, for whoever
  *     went around its function still comes to detach from it.
- *  4. It is a site again once its text is a NOP or a CALL of ours that stood
- *     there (ftrace_release_repaired()).
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */
@@ -52,9 +50,6 @@ unsigned int ftrace_nr_sites;
 
 /* Counts changes of the map, for readers that let go of the lock. */
 unsigned long ftrace_sites_changed;
-
-/* Whether there ever was a site in quarantine; ftrace_lock. */
-bool ftrace_has_quarantine;
 
 /* What dyn_ftrace_total_info shows: sites, pages of records, tables. */
 unsigned long ftrace_update_tot_cnt;
@@ -170,7 +165,7 @@ static unsigned long site_first(unsigned long start, unsigned long end,
 }
 
 /* See the third invariant. */
-static bool site_is_lost(const struct dyn_ftrace *rec)
+static bool site_is_hidden(const struct dyn_ftrace *rec)
 {
 	return unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec);
 }
@@ -222,7 +217,7 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 
 	preempt_disable_notrace();
 	ip = site_first(start, end, &rec);
-	while (ip && site_is_lost(rec))
+	while (ip && site_is_hidden(rec))
 		ip = site_first(ip + 1, end, &rec);
 	preempt_enable_notrace();
 	return ip;
@@ -275,23 +270,6 @@ unsigned long ftrace_location_any(unsigned long ip)
 int ftrace_text_reserved(const void *start, const void *end)
 {
 	return !!site_first_any((unsigned long)start - MCOUNT_INSN_SIZE + 1, (unsigned long)end);
-}
-
-/**
- * ftrace_quarantine - leave a site alone until it is repaired, and say why
- * @rec: its record
- * @ip: the site
- * @target: what it should have called; 0 for a NOP
- *
- * Context: ftrace_lock is held.
- */
-void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	arch_ftrace_report_site(ip, target);
-	ftrace_rec_quarantine(rec);
-	ftrace_has_quarantine = true;
 }
 
 /* Names */

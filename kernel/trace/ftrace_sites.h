@@ -112,13 +112,11 @@ extern u32 __stop_mcount_loc[];
 
 extern unsigned int ftrace_nr_sites;
 extern unsigned long ftrace_sites_changed;
-extern bool ftrace_has_quarantine;
 
 struct ftrace_table *ftrace_table_next(const struct ftrace_table *table);
 struct ftrace_table *ftrace_table_find(unsigned long ip);
 struct dyn_ftrace *ftrace_site_find(unsigned long ip);
 unsigned long ftrace_location_any(unsigned long ip);
-void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target);
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
 					unsigned long end, unsigned int nr,

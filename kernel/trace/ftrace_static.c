@@ -25,9 +25,9 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_gate.h"
 #include "ftrace_ops.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 /* What __fentry__ calls, and looks at for each call of each function. */
@@ -114,6 +114,16 @@ void ftrace_detach(struct ftrace_ops *ops)
 	ftrace_gate_wait_each(&ftrace_list_gate);
 	INIT_LIST_HEAD(&ops->list);
 	ops->func = ops->saved_func;
+}
+
+/**
+ * ftrace_ops_wait - wait until nobody is inside of an ops
+ * @ops: detached; ftrace_detach() has waited
+ *
+ * Context: any.
+ */
+void ftrace_ops_wait(struct ftrace_ops *ops)
+{
 }
 
 /**

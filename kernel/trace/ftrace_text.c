@@ -37,6 +37,7 @@
 
 #include <asm/sections.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_command.h"
 #include "ftrace_filter.h"
 #include "ftrace_filter_file.h"
@@ -44,6 +45,7 @@
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_profile.h"
+#include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
 #include "ftrace_update.h"
 #include "trace.h"
@@ -102,32 +104,6 @@ static void text_remove(struct ftrace_table *table)
 	ftrace_table_remove(table);
 }
 
-/* Makes every site a NOP; most are already. The text is not executed yet. */
-static void __init_or_module text_init_sites(struct ftrace_table *table)
-{
-	struct dyn_ftrace *rec;
-
-	for_each_ftrace_rec(table, rec) {
-		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
-			ftrace_rec_quarantine(rec);
-			ftrace_has_quarantine = true;
-		}
-	}
-}
-
-/* Of the table of a module that is being loaded, when its functions have names. */
-static void text_report_quarantine(struct ftrace_table *table)
-{
-	struct dyn_ftrace *rec;
-
-	if (!ftrace_has_quarantine)
-		return;
-	for_each_ftrace_rec(table, rec) {
-		if (ftrace_rec_quarantined(rec))
-			arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
-	}
-}
-
 /* Boot */
 
 static struct ftrace_table *init_table __initdata;
@@ -159,8 +135,8 @@ static struct ftrace_table * __init boot_table(unsigned long start, unsigned lon
 			table->recs[table->nr++].offset = ip - table->base;
 	}
 	ftrace_table_sort(table);
-	text_init_sites(table);
-	text_report_quarantine(table);
+	ftrace_quarantine_init(table);
+	ftrace_quarantine_report(table);
 	return table;
 }
 
@@ -283,7 +259,7 @@ static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type t
 		table->recs[table->nr++].offset = ip - start;
 	ftrace_table_sort(table);
 	table->init = type == MOD_INIT_TEXT;
-	text_init_sites(table);
+	ftrace_quarantine_init(table);
 	return table;
 }
 
@@ -334,8 +310,8 @@ static void module_enable_table(struct module *mod, bool init)
 
 	if (!table)
 		return;
-	text_report_quarantine(table);
-	ret = ftrace_attach_table(table);
+	ftrace_quarantine_report(table);
+	ret = ftrace_update_table(table);
 	if (ret)
 		pr_warn("sites of module %s are not attached: %pe\n", mod->name, ERR_PTR(ret));
 }

@@ -26,8 +26,6 @@
  *
  * ftrace_lock is held throughout.
  */
-#define pr_fmt(fmt) "ftrace: " fmt
-
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/sched.h>
@@ -36,8 +34,8 @@
 #include <linux/xarray.h>
 
 #include "ftrace_callset.h"
-#include "ftrace_gate.h"
 #include "ftrace_ops.h"
+#include "ftrace_quarantine.h"
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
@@ -83,13 +81,13 @@ struct ftrace_change {
 };
 
 /**
- * struct tx_end - the callset that a record comes from or goes to
+ * struct tx_side - the callset that a record comes from, or goes to
  * @nr: its number
  * @cs: the callset, NULL for number 0
  * @target: what its sites call
  * @mark: what its records remember of it
  */
-struct tx_end {
+struct tx_side {
 	u32			nr;
 	u32			mark;
 	struct ftrace_callset	*cs;
@@ -106,8 +104,8 @@ struct tx_end {
  * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
  * @uniform: each change wants all records or none
- * @lost: sites in quarantine to which an ops would have come
- * @lost_ip: one of them
+ * @passed: sites in quarantine that an ops wants, and does not get
+ * @passed_ip: one of them
  * @from: where the record that was looked at last comes from
  * @to: where the record that was applied last goes
  */
@@ -120,10 +118,10 @@ struct ftrace_tx {
 	bool			fresh;
 	bool			uniform;
 	unsigned int		moved;
-	unsigned int		lost;
-	unsigned long		lost_ip;
-	struct tx_end		from;
-	struct tx_end		to;
+	unsigned int		passed;
+	unsigned long		passed_ip;
+	struct tx_side		from;
+	struct tx_side		to;
 };
 
 /*
@@ -155,8 +153,8 @@ static bool change_wants(struct ftrace_change *change, unsigned long ip)
 static void tx_rewind(struct ftrace_tx *tx)
 {
 	/* Trampolines are made between two walks: targets are looked up again. */
-	tx->from = (struct tx_end) { };
-	tx->to = (struct tx_end) { };
+	tx->from = (struct tx_side) { };
+	tx->to = (struct tx_side) { };
 	tx->uniform = true;
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		tx->change[i].only.i = 0;
@@ -230,16 +228,16 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 }
 
 /* What tx_apply_recs() needs to know of a callset; the last one is kept. */
-static __always_inline void tx_end_set(struct tx_end *end, u32 nr)
+static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
 {
-	if (likely(end->nr == nr))
+	if (likely(side->nr == nr))
 		return;
-	end->nr = nr;
-	end->cs = ftrace_callset_get(nr);
-	end->target = ftrace_callset_target(end->cs);
-	end->mark = end->cs ? FTRACE_STATE_TOUCHED : 0;
-	if (end->cs && (end->cs->direct || end->cs->flags & FTRACE_OPS_FL_IPMODIFY))
-		end->mark |= FTRACE_STATE_MODIFIED;
+	side->nr = nr;
+	side->cs = ftrace_callset_get(nr);
+	side->target = ftrace_callset_target(side->cs);
+	side->mark = side->cs ? FTRACE_STATE_TOUCHED : 0;
+	if (side->cs && (side->cs->direct || side->cs->flags & FTRACE_OPS_FL_IPMODIFY))
+		side->mark |= FTRACE_STATE_MODIFIED;
 }
 
 static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void *data)
@@ -308,25 +306,14 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
 	return ret;
 }
 
-/* The site leaves its callset; the text may come back to where it led. */
-static void tx_quarantine(struct tx_end *from, struct dyn_ftrace *rec, unsigned long ip)
-{
-	ftrace_rec_set_callset(rec, 0, 0);
-	ftrace_quarantine(rec, ip, from->target);
-	if (!from->cs)
-		return;
-	ftrace_callset_pin(from->cs);
-	ftrace_callset_add_sites(from->cs, -1);
-}
-
 /* Notes that a site in quarantine would have been attached. */
-static noinline void tx_lose(struct ftrace_tx *tx, unsigned long ip)
+static noinline void tx_pass_over(struct ftrace_tx *tx, unsigned long ip)
 {
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		if (!change_wants(&tx->change[i], ip))
 			continue;
-		tx->lost++;
-		tx->lost_ip = ip;
+		tx->passed++;
+		tx->passed_ip = ip;
 	}
 }
 
@@ -339,7 +326,7 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 
 	if (ftrace_rec_quarantined(rec)) {
 		for (; tx->fresh && rec < end; rec++)
-			tx_lose(tx, ftrace_rec_ip(table, rec));
+			tx_pass_over(tx, ftrace_rec_ip(table, rec));
 		return 0;
 	}
 	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
@@ -348,8 +335,8 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 	if (to == from)
 		return 0;
 
-	tx_end_set(&tx->from, from);
-	tx_end_set(&tx->to, to);
+	tx_side_set(&tx->from, from);
+	tx_side_set(&tx->to, to);
 	if (tx->to.cs && !tx->to.target)
 		tx->to.cs->coming = true;
 	for (; rec < end; rec++) {
@@ -358,8 +345,8 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 		rec += nr;
 		if (rec == end)
 			break;
-		tx_quarantine(&tx->from, rec, ftrace_rec_ip(table, rec));
-		tx_lose(tx, ftrace_rec_ip(table, rec));
+		ftrace_quarantine(rec, ftrace_rec_ip(table, rec), tx->from.target);
+		tx_pass_over(tx, ftrace_rec_ip(table, rec));
 	}
 	return 0;
 }
@@ -391,21 +378,21 @@ static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_tab
 	if (to == from || WARN_ON_ONCE(to < 0))
 		return 0;
 
-	tx_end_set(&tx->from, from);
-	tx_end_set(&tx->to, to);
+	tx_side_set(&tx->from, from);
+	tx_side_set(&tx->to, to);
 	tx_move_recs(tx, table, rec, nr, patch);
 	return 0;
 }
 
 /* Nobody is to believe that a function is watched, or replaced, that is not. */
-static int tx_check_lost(struct ftrace_tx *tx)
+static int tx_check_quarantined(struct ftrace_tx *tx)
 {
-	for (unsigned int i = 0; tx->wish && tx->lost && i < tx->nr; i++) {
+	for (unsigned int i = 0; tx->wish && tx->passed && i < tx->nr; i++) {
 		struct ftrace_ops *ops = tx->change[i].ops;
 
 		if (tx->moved && !(ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
 			continue;
-		ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, tx->lost_ip, ops, NULL);
+		ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, tx->passed_ip, ops, NULL);
 		return -EFAULT;
 	}
 	return 0;
@@ -413,7 +400,7 @@ static int tx_check_lost(struct ftrace_tx *tx)
 
 static int tx_plan(struct ftrace_tx *tx)
 {
-	return tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_lost(tx) ?:
+	return tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_quarantined(tx) ?:
 	       ftrace_callsets_establish();
 }
 
@@ -452,7 +439,15 @@ static void tx_destroy(struct ftrace_tx *tx)
 		xa_destroy(&tx->change[i].map);
 }
 
-static int tx_run_one(struct ftrace_ops *ops)
+/**
+ * ftrace_update_attach - attach an ops that is attached nowhere yet
+ * @ops: the ops, on the list of those that are registered
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with callsets left over that
+ * ftrace_update_detach() drops.
+ */
+int ftrace_update_attach(struct ftrace_ops *ops)
 {
 	struct ftrace_change change;
 	struct ftrace_tx tx = {
@@ -485,21 +480,29 @@ static void tx_free(struct ftrace_tx *tx)
 	kvfree(tx->change);
 }
 
-/* Brings all ops that use @filter to where they want to be. */
-static int tx_run_filter(struct ftrace_tx *tx, struct ftrace_filter *filter)
+/**
+ * ftrace_update_filter - bring all ops with a filter to where they want to be
+ * @filter: the filter
+ * @sites: if not NULL, no other site is concerned
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
+ */
+int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites)
 {
+	struct ftrace_tx tx = { .sites = sites, .wish = true };
 	struct ftrace_ops *ops;
 	int ret;
 
 	if (hlist_empty(&filter->users))
 		return 0;
-	ret = tx_alloc(tx, hlist_count_nodes(&filter->users));
+	ret = tx_alloc(&tx, hlist_count_nodes(&filter->users));
 	if (ret)
 		return ret;
 	hlist_for_each_entry(ops, &filter->users, filter_user)
-		change_init(&tx->change[tx->nr++], ops);
-	ret = tx_run(tx);
-	tx_free(tx);
+		change_init(&tx.change[tx.nr++], ops);
+	ret = tx_run(&tx);
+	tx_free(&tx);
 	return ret;
 }
 
@@ -540,78 +543,34 @@ static int tx_run_range(struct ftrace_tx *tx, unsigned long start, unsigned long
 	return ret;
 }
 
-/* Whether what stands at a site in quarantine is ours: a NOP, or a CALL that once was there. */
-static bool site_is_repaired(unsigned long ip)
-{
-	struct ftrace_callset *cs;
-
-	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
-		return true;
-	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
-		if (arch_ftrace_check_site(ip, cs->target) == FTRACE_SITE_OK)
-			return true;
-	}
-	return false;
-}
-
-/* To whoever wants it, like a new one. */
-static void site_release(struct dyn_ftrace *rec, unsigned long ip)
+/**
+ * ftrace_update_site - attach a site without ops to all that want it
+ * @ip: the site
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: as for ftrace_update_table().
+ */
+int ftrace_update_site(unsigned long ip)
 {
 	DEFINE_FLEX(struct ftrace_site_set, site, ip, nr, 1);
 	struct ftrace_tx tx = { .sites = site };
 
 	site->ip[0] = ip;
-	if (arch_ftrace_check_site(ip, 0) != FTRACE_SITE_OK) {
-		struct ftrace_patch *patch = arch_ftrace_patch_begin(1);
-
-		arch_ftrace_patch_add(patch, ip, 0);
-		arch_ftrace_patch_end(patch);
-	}
-	ftrace_rec_release(rec);
-	if (tx_run_range(&tx, ip, ip + 1))
-		ftrace_rec_quarantine(rec);
-	else if (!ftrace_rec_quarantined(rec))
-		pr_info("%pS (%lx) is repaired and can be traced\n", (void *)ip, ip);
+	return tx_run_range(&tx, ip, ip + 1);
 }
 
 /**
- * ftrace_release_repaired - take sites out of quarantine that are sound again
- *
- * Whoever altered a site may have put back what was there. From then on it is
- * attached to all that want it, also to those that went on without it. If that
- * fails it stays in quarantine.
+ * ftrace_update_table - attach the sites of new text to all that want them
+ * @table: the new records, all with callset 0
  *
  * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
  */
-void ftrace_release_repaired(void)
+int ftrace_update_table(struct ftrace_table *table)
 {
-	struct ftrace_table *table;
-	struct dyn_ftrace *rec;
+	struct ftrace_tx tx = { .table = table };
 
-	if (!ftrace_has_quarantine || ftrace_disabled)
-		return;
-	for_each_ftrace_table(table) {
-		for_each_ftrace_rec(table, rec) {
-			unsigned long ip = ftrace_rec_ip(table, rec);
-
-			if (ftrace_rec_quarantined(rec) && site_is_repaired(ip))
-				site_release(rec, ip);
-		}
-	}
-}
-
-/* Nobody calls a direct ops: its code is entered, and left to somewhere else. */
-static bool ops_has_gate(const struct ftrace_ops *ops)
-{
-	return !(ops->flags & FTRACE_OPS_FL_DIRECT) && !ftrace_ops_is_permanent(ops);
-}
-
-static void ops_forget(struct ftrace_ops *ops)
-{
-	list_del_init(&ops->list);
-	hlist_del_init(&ops->filter_user);
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	ops->func = ops->saved_func;
+	return tx_run_range(&tx, table->start, table->end);
 }
 
 /*
@@ -644,12 +603,12 @@ static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_tab
 	struct ftrace_callset *cs;
 	unsigned int ok;
 
-	tx_end_set(&tx->from, ftrace_rec_callset(rec));
+	tx_side_set(&tx->from, ftrace_rec_callset(rec));
 	cs = tx->from.cs;
 	if (!cs || !cs->leaving || cs->successor == cs)
 		return 0;
 
-	tx_end_set(&tx->to, cs->successor ? cs->successor->nr : 0);
+	tx_side_set(&tx->to, cs->successor ? cs->successor->nr : 0);
 	while (nr) {
 		ok = arch_ftrace_check_sites(table->base, rec, nr, tx->from.target);
 		tx_move_recs(tx, table, rec, ok, patch);
@@ -657,15 +616,20 @@ static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_tab
 		nr -= ok;
 		if (!nr)
 			break;
-		tx_quarantine(&tx->from, rec, ftrace_rec_ip(table, rec));
+		ftrace_quarantine(rec, ftrace_rec_ip(table, rec), tx->from.target);
 		rec++;
 		nr--;
 	}
 	return 0;
 }
 
-/* Takes an ops away from all its sites, and out of all callsets. Cannot fail. */
-static void tx_leave(struct ftrace_ops *ops)
+/**
+ * ftrace_update_detach - take an ops away from all its sites and callsets
+ * @ops: the ops
+ *
+ * Context: ftrace_lock is held; sleeps. On return no trampoline calls the ops.
+ */
+void ftrace_update_detach(struct ftrace_ops *ops)
 {
 	struct ftrace_tx tx = { .sites = ops->filter->only };
 	struct ftrace_callset_link *link;
@@ -689,261 +653,6 @@ static void tx_leave(struct ftrace_ops *ops)
 	arch_ftrace_patch_end(patch);
 	ftrace_callsets_drop_idle();
 }
-
-/**
- * ftrace_attach - register an ops and attach it to the sites that it wants
- * @ops: initialized and not registered
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
- * the ops as it was; -EFAULT likewise, if all sites that it wants are in
- * quarantine, or one if it may go around the function.
- */
-int ftrace_attach(struct ftrace_ops *ops)
-{
-	static unsigned int seq;
-	int ret;
-
-	ftrace_release_repaired();
-
-	if (!is_kernel_core_data((unsigned long)ops))
-		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
-	/* One that nobody has waited for since it was detached has it still. */
-	if (ops_has_gate(ops) && !ops->gate) {
-		ops->gate = ftrace_gate_alloc();
-		if (!ops->gate)
-			return -ENOMEM;
-	}
-	ops->saved_func = ops->func;
-	ops->seq = ++seq;
-	ops->flags |= FTRACE_OPS_FL_ENABLED;
-	list_add_tail(&ops->list, &ftrace_ops_registered);
-	hlist_add_head(&ops->filter_user, &ops->filter->users);
-	if (ops->choose_func)
-		ops->choose_func(ops);
-
-	ret = tx_run_one(ops);
-	if (ret) {
-		/* Callsets were made for it that nobody has. */
-		tx_leave(ops);
-		ops_forget(ops);
-		ftrace_gate_put(ops->gate);
-		ops->gate = NULL;
-	}
-	return ret;
-}
-
-/**
- * ftrace_detach - take an ops away from all its sites and unregister it
- * @ops: registered
- *
- * Context: ftrace_lock is held; sleeps. On return no callset names the ops and no
- * trampoline calls it. Somebody may still be inside; see ftrace_ops_wait().
- */
-void ftrace_detach(struct ftrace_ops *ops)
-{
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	tx_leave(ops);
-	ops_forget(ops);
-}
-
-/**
- * ftrace_ops_wait - wait until nobody is inside of an ops
- * @ops: detached
- *
- * Returns at once if nothing of the ops can go away.
- *
- * Context: process context, sleeps; ftrace_lock is not held.
- */
-void ftrace_ops_wait(struct ftrace_ops *ops)
-{
-	if (!ops->gate)
-		return;
-	ftrace_gate_close();
-	ftrace_gate_wait(ops->gate->count);
-	ftrace_gate_wait_each(&ftrace_list_gate);
-	ftrace_gate_put(ops->gate);
-	ops->gate = NULL;
-}
-
-/**
- * ftrace_refilter - change which sites the ops with a filter want
- * @filter: the filter
- * @only: its new @only, or NULL; the filter owns it on success
- * @not: its new @not, or NULL; the filter owns it on success
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, with the old sets freed; or as ftrace_attach(), with the old sets
- * in force and the new ones still the caller's.
- */
-int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
-		    struct ftrace_site_set *not)
-{
-	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
-	struct ftrace_tx tx = { .wish = true };
-	int ret;
-
-	/* Where both are lists, no other site can be concerned. */
-	if (only && old_only) {
-		tx.sites = ftrace_site_set_union(only, old_only);
-		if (!tx.sites)
-			return -ENOMEM;
-	}
-
-	filter->only = only;
-	filter->not = not;
-	ret = tx_run_filter(&tx, filter);
-	ftrace_site_set_free(tx.sites);
-
-	if (ret) {
-		filter->only = old_only;
-		filter->not = old_not;
-		return ret;
-	}
-	ftrace_site_set_free(old_only);
-	ftrace_site_set_free(old_not);
-	return 0;
-}
-
-/**
- * ftrace_update_all - attach or detach all ops as ftrace_enabled says
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as ftrace_attach() for the first ops that cannot be attached.
- * Others are then attached or not; to detach cannot fail.
- */
-int ftrace_update_all(void)
-{
-	struct ftrace_ops *ops;
-	int ret;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (!ftrace_ops_is_active(ops)) {
-			tx_leave(ops);
-			continue;
-		}
-		ret = hlist_empty(&ops->callsets) ? tx_run_one(ops) : 0;
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/**
- * ftrace_attach_table - attach the sites of new text to all that want them
- * @table: the new records, all with callset 0
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as ftrace_attach(), with nothing changed.
- */
-int ftrace_attach_table(struct ftrace_table *table)
-{
-	struct ftrace_tx tx = { .table = table };
-
-	return tx_run_range(&tx, table->start, table->end);
-}
-
-/**
- * ftrace_detach_table - forget the sites of text that is going away
- * @table: its records; the text is not executed any more, nor written here
- *
- * Context: ftrace_lock is held; sleeps.
- */
-void ftrace_detach_table(struct ftrace_table *table)
-{
-	struct dyn_ftrace *rec;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	for_each_ftrace_rec(table, rec) {
-		ftrace_callset_add_sites(ftrace_callset_get(ftrace_rec_callset(rec)), -1);
-		rec->state = 0;
-	}
-	ftrace_callsets_drop_idle();
-}
-
-/**
- * ftrace_ops_set_func - change what an ops calls
- * @ops: the ops
- * @func: its new callback
- *
- * Context: ftrace_lock is held; sleeps. All CPUs call @func on return; a task
- * may still be in the old callback.
- */
-void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
-{
-	ftrace_func_t from = ftrace_ops_get_func(ops), to;
-	struct ftrace_callset_link *link;
-	struct ftrace_patch *patch;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	WRITE_ONCE(ops->func, func);
-	to = ftrace_ops_get_func(ops);
-	if (from == to || hlist_empty(&ops->callsets))
-		return;
-
-	patch = arch_ftrace_patch_begin(16);
-	for_each_ftrace_link(link, ops)
-		arch_ftrace_tramp_retarget(patch, link->cs, link - link->cs->link, to);
-	arch_ftrace_patch_end(patch);
-}
-
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-/* A site that calls its direct function without a trampoline. */
-static void direct_move_rec(struct ftrace_tx *tx, struct ftrace_table *table,
-			    struct dyn_ftrace *rec, struct ftrace_patch *patch)
-{
-	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
-	unsigned long ip = ftrace_rec_ip(table, rec);
-
-	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != tx->change->ops)
-		return;
-	tx->from.cs = cs;
-	if (arch_ftrace_check_site(ip, tx->from.target) == FTRACE_SITE_OK)
-		arch_ftrace_patch_add(patch, ip, tx->to.target);
-	else
-		tx_quarantine(&tx->from, rec, ip);
-}
-
-static __always_inline int direct_move_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					    struct dyn_ftrace *rec, unsigned int nr, void *patch)
-{
-	while (nr--)
-		direct_move_rec(tx, table, rec++, patch);
-	return 0;
-}
-
-/**
- * ftrace_update_direct - change what a direct ops calls
- * @ops: a direct ops, registered
- * @addr: what its sites are to call instead
- *
- * Context: ftrace_lock is held; sleeps. On return no CPU enters the old
- * function any more; a task may still be in it.
- */
-void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr)
-{
-	struct ftrace_change change = { .ops = ops };
-	struct ftrace_tx tx = { .change = &change, .sites = ops->filter->only };
-	struct ftrace_callset_link *link;
-	struct ftrace_patch *patch;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	patch = arch_ftrace_patch_begin(tx.sites->nr + 16);
-	tx.from.target = ops->direct_call;
-	tx.to.target = addr;
-	tx_for_sites(&tx, direct_move_recs, patch);
-	for_each_ftrace_link(link, ops) {
-		arch_ftrace_tramp_redirect(patch, link->cs, addr);
-		if (ftrace_callset_is_direct(link->cs) && link->cs->target)
-			link->cs->target = addr;
-	}
-	arch_ftrace_patch_end(patch);
-	ops->direct_call = addr;
-}
-#endif
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_update_kunit.c"

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which ops sites call: attaching, detaching, and following filters, text and
- * functions. See ftrace_update.c or, without sites to switch, ftrace_static.c,
- * which has the first part of this.
+ * Transactions. See ftrace_update.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_UPDATE_H
 #define _KERNEL_TRACE_FTRACE_UPDATE_H
 
-#include <linux/ftrace.h>
-
+struct ftrace_filter;
+struct ftrace_ops;
 struct ftrace_site_set;
 struct ftrace_table;
 
-int ftrace_attach(struct ftrace_ops *ops);
-void ftrace_detach(struct ftrace_ops *ops);
-int ftrace_update_all(void);
-void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func);
-void ftrace_ops_wait(struct ftrace_ops *ops);
-
-/* With sites to switch */
-
-int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
-		    struct ftrace_site_set *not);
-void ftrace_release_repaired(void);
-int ftrace_attach_table(struct ftrace_table *table);
-void ftrace_detach_table(struct ftrace_table *table);
-void ftrace_update_direct(struct ftrace_ops *ops, unsigned long addr);
+int ftrace_update_attach(struct ftrace_ops *ops);
+void ftrace_update_detach(struct ftrace_ops *ops);
+int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites);
+int ftrace_update_site(unsigned long ip);
+int ftrace_update_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_FTRACE_UPDATE_H */

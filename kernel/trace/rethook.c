@@ -44,6 +44,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "ftrace_gate.h"
 #include "rethook_internal.h"
 
 static __always_inline struct rethook_node *rethook_node_of(struct llist_node *pos)

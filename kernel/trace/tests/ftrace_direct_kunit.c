@@ -11,6 +11,7 @@
 #include <linux/fdtable.h>
 #include <linux/filter.h>
 
+#include "../ftrace_attach.h"
 #include "../ftrace_callset.h"
 #include "../ftrace_sites.h"
 #include "ftrace_kunit.h"

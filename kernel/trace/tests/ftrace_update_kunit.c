@@ -10,8 +10,9 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 
-#include "ftrace_kunit.h"
+#include "../ftrace_attach.h"
 #include "../ftrace_match.h"
+#include "ftrace_kunit.h"
 
 #define UPDATE_KUNIT_OPS	4
 /* Filters are written as bits, one for each site. */

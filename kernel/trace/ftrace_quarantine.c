@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Quarantine: sites whose text is not what it should be. Somebody has altered
+ * them, and may do so again.
+ *
+ * Invariants:
+ *  1. A site in quarantine has no callset, and its text is not written.
+ *  2. A callset that a site left for quarantine stays: whoever saved its CALL may
+ *     write it back.
+ *  3. The site leaves quarantine once its text is a NOP, or a CALL to a callset
+ *     that stays for that reason.
+ *
+ * What other parts of the kernel may do with such a site is in ftrace_sites.c; when
+ * sites are looked at again, in ftrace_attach.c. ftrace_lock covers all of it.
+ */
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/lockdep.h>
+
+#include "ftrace_callset.h"
+#include "ftrace_ops.h"
+#include "ftrace_quarantine.h"
+#include "ftrace_sites.h"
+
+/* Whether there ever was a site in quarantine. */
+bool ftrace_has_quarantine;
+
+/**
+ * ftrace_quarantine - leave a site alone until it is repaired, and say why
+ * @rec: its record
+ * @ip: the site
+ * @target: what it should have called; 0 for a NOP
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target)
+{
+	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+
+	lockdep_assert_held(&ftrace_lock);
+
+	arch_ftrace_report_site(ip, target);
+	ftrace_rec_set_callset(rec, 0, FTRACE_STATE_QUARANTINE);
+	ftrace_has_quarantine = true;
+	if (!cs)
+		return;
+	ftrace_callset_pin(cs);
+	ftrace_callset_add_sites(cs, -1);
+}
+
+static bool site_is_repaired(unsigned long ip)
+{
+	struct ftrace_callset *cs;
+
+	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
+		return true;
+	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
+		if (arch_ftrace_check_site(ip, cs->target) == FTRACE_SITE_OK)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_quarantine_release - take a site out of quarantine if it is repaired
+ * @rec: its record
+ * @ip: the site
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: whether it was in quarantine, and is not any more. It is a NOP then.
+ */
+bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip)
+{
+	struct ftrace_patch *patch;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(ip))
+		return false;
+	if (arch_ftrace_check_site(ip, 0) != FTRACE_SITE_OK) {
+		patch = arch_ftrace_patch_begin(1);
+		arch_ftrace_patch_add(patch, ip, 0);
+		arch_ftrace_patch_end(patch);
+	}
+	ftrace_rec_release(rec);
+	return true;
+}
+
+/**
+ * ftrace_quarantine_init - make the sites of new text NOPs
+ * @table: its records. Those whose site cannot be one are in quarantine after it.
+ *
+ * Context: the text is writable and not executed yet.
+ */
+void __init_or_module ftrace_quarantine_init(struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	for_each_ftrace_rec(table, rec) {
+		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
+			ftrace_rec_quarantine(rec);
+			ftrace_has_quarantine = true;
+		}
+	}
+}
+
+/**
+ * ftrace_quarantine_report - log which sites of new text are in quarantine
+ * @table: its records
+ *
+ * Context: ftrace_lock is held. The text has its symbols.
+ */
+void ftrace_quarantine_report(const struct ftrace_table *table)
+{
+	struct dyn_ftrace *rec;
+
+	if (!ftrace_has_quarantine)
+		return;
+	for_each_ftrace_rec(table, rec) {
+		if (ftrace_rec_quarantined(rec))
+			arch_ftrace_report_site(ftrace_rec_ip(table, rec), 0);
+	}
+}

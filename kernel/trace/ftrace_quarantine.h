@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sites whose text somebody has altered. See ftrace_quarantine.c.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_QUARANTINE_H
+#define _KERNEL_TRACE_FTRACE_QUARANTINE_H
+
+#include <linux/types.h>
+
+struct dyn_ftrace;
+struct ftrace_table;
+
+extern bool ftrace_has_quarantine;
+
+void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target);
+bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip);
+void ftrace_quarantine_init(struct ftrace_table *table);
+void ftrace_quarantine_report(const struct ftrace_table *table);
+
+#endif /* _KERNEL_TRACE_FTRACE_QUARANTINE_H */
