@@ -25,7 +25,7 @@ static void profile_kunit_free(void *table)
 	ftrace_profile_free_table(table);
 }
 
-/* A table with its first @nr sites, whose text begins behind its base. */
+/* A table with its first @nr sites, whose text begins after its base. */
 static struct ftrace_table *profile_kunit_table(struct kunit *test, unsigned int nr)
 {
 	struct ftrace_table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);

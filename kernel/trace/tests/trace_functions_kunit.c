@@ -150,7 +150,7 @@ static void func_no_lines(struct kunit *test)
 	func_kunit_expect_events(test, FUNC_KUNIT_FN(1));
 }
 
-/* The function itself comes first, or with the ORC unwinder behind its trampoline. */
+/* The function itself comes first, or with the ORC unwinder after its trampoline. */
 static void func_stacks(struct kunit *test)
 {
 	unsigned long ip = kunit_site(0) + MCOUNT_INSN_SIZE;

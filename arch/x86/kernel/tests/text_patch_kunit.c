@@ -316,7 +316,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr + 9);
 	KUNIT_EXPECT_EQ(test, kunit_trap(&trap, addr + 8, 0), 0);
 
-	/* It is, and shall go to who wanted it. */
+	/* It is, and goes to whoever wanted it. */
 	KUNIT_ASSERT_TRUE(test, text_patch_set(&patch, addr, "\xcc\x01", 2, NULL));
 	KUNIT_EXPECT_EQ(test, kunit_trap_in(&batch, &trap, addr, 0), 0);
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr + 1);
@@ -578,7 +578,7 @@ static void text_patch_kunit_collect(struct kunit *test)
 	text_batch_end();
 	KUNIT_EXPECT_EQ(test, text[100], INT3_INSN_OPCODE);
 
-	/* Before it, behind it, and at its last byte. */
+	/* Before it, after it, and at its last byte. */
 	scoped_guard(cpus_read_lock) {
 		guard(mutex)(&text_mutex);
 		text_poke_settle(text + 95, 5);
