@@ -413,9 +413,10 @@ static const struct seq_operations callsets_sops = {
 	.show	= callset_seq_show,
 };
 
+/* It says where trampolines are. */
 static int callsets_open(struct inode *inode, struct file *file)
 {
-	return seq_open(file, &callsets_sops);
+	return security_locked_down(LOCKDOWN_TRACEFS) ?: seq_open(file, &callsets_sops);
 }
 
 static const struct file_operations callsets_fops = {
