@@ -4,7 +4,7 @@
 export KSRC SETUP J KEEP
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest bpftest clients configs fuzz arches shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
+.PHONY: help demo check kselftest bpftest clients configs fuzz arches htmldocs shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -15,6 +15,7 @@ help:
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
+	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
@@ -107,6 +108,10 @@ fuzz: tree
 arches: tree
 	@harness/setup build cross guest
 	@harness/arches $(ARCHES)
+
+htmldocs: tree
+	@harness/setup docs
+	@harness/htmldocs
 
 series: base
 	@harness/setup build
