@@ -10,7 +10,7 @@
  * ftrace_lock covers the list of ops, all filters, the tables, the callsets and
  * every transaction. ftrace_list_func() and ftrace_site_find() run without it:
  * retired objects are freed only after the grace periods that ftrace_retire()
- * names. Documentation/trace/ftrace-callsets.rst has the order of all locks.
+ * names. Documentation/trace/ftrace-internals.rst has the order of all locks.
  */
 #ifndef _KERNEL_TRACE_FTRACE_OPS_H
 #define _KERNEL_TRACE_FTRACE_OPS_H
