@@ -2,6 +2,7 @@
 /*
  * Loads an ELF file: libelf reads the header and the section headers, and they
  * are checked here. The table of machines says what a call looks like on each.
+ * What is read of symbols and relocations is here too, and how a file grows.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
  * supplements of x86-64 and i386; for CALL and NOP the Intel SDM, volume 2.
@@ -9,6 +10,7 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "recordmcount-elf.h"
@@ -19,9 +21,7 @@ static const struct machine machines[] = {
 		.elf_class = ELFCLASS64,
 		.nop = { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
 		.entry_type = R_X86_64_PC32,
-		.entry_sht = SHT_RELA,
 		.entry_rel_name = ".rela" TABLE_NAME,
-		.nr_forms = 5,
 		.forms = {
 			{ R_X86_64_PLT32, 1, { 0xe8 } },
 			{ R_X86_64_PC32, 1, { 0xe8 } },
@@ -35,9 +35,7 @@ static const struct machine machines[] = {
 		.elf_class = ELFCLASS32,
 		.nop = { 0x3e, 0x8d, 0x74, 0x26, 0x00 },
 		.entry_type = R_386_PC32,
-		.entry_sht = SHT_REL,
 		.entry_rel_name = ".rel" TABLE_NAME,
-		.nr_forms = 2,
 		.forms = {
 			{ R_386_PC32, 1, { 0xe8 } },
 			{ R_386_PLT32, 1, { 0xe8 } },
@@ -62,29 +60,34 @@ int fail(struct elf_file *f, const char *fmt, ...)
 	return VERDICT_FAILED;
 }
 
-int fail_memory(struct elf_file *f)
-{
-	return fail(f, "out of memory");
-}
-
 int fail_section(struct elf_file *f, size_t index, const char *what)
 {
-	const char *name = f->sec[index].name;
-
-	return fail(f, "section %zu (%s): %s", index, name ? name : "?", what);
+	return fail(f, "section %zu (%s): %s", index, section_name(f, index), what);
 }
+
+/* As realloc(). Without memory nothing else can be done, and no file has changed. */
+void *mem_resize(const struct elf_file *f, void *old, size_t size)
+{
+	void *p = realloc(old, size ? size : 1);
+
+	if (!p) {
+		fprintf(stderr, "recordmcount: %s: out of memory\n", f->path);
+		exit(1);
+	}
+	return p;
+}
+
+/* -- loading --------------------------------------------------------------- */
 
 static int machine_find(struct elf_file *f, const GElf_Ehdr *ehdr)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(machines); i++) {
-		if (machines[i].id != ehdr->e_machine)
-			continue;
-		if (machines[i].elf_class != ehdr->e_ident[EI_CLASS])
-			continue;
 		f->machine = &machines[i];
-		return 0;
+		if (f->machine->id == ehdr->e_machine &&
+		    f->machine->elf_class == ehdr->e_ident[EI_CLASS])
+			return 0;
 	}
 	return fail(f, "ELF header: machine %u, class %u: neither x86-64 nor i386",
 		    ehdr->e_machine, ehdr->e_ident[EI_CLASS]);
@@ -92,13 +95,8 @@ static int machine_find(struct elf_file *f, const GElf_Ehdr *ehdr)
 
 static int header_check(struct elf_file *f, const GElf_Ehdr *ehdr)
 {
-	const u16 probe = 1;
-	bool host_lsb = *(const u8 *)&probe;
-
 	f->type = ehdr->e_type;
-	f->shoff = ehdr->e_shoff;
 	f->is64 = ehdr->e_ident[EI_CLASS] == ELFCLASS64;
-	f->swap = (ehdr->e_ident[EI_DATA] == ELFDATA2LSB) != host_lsb;
 	if (machine_find(f, ehdr))
 		return VERDICT_FAILED;
 	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB)
@@ -109,17 +107,6 @@ static int header_check(struct elf_file *f, const GElf_Ehdr *ehdr)
 		return fail(f, "ELF header: e_ehsize is %u", ehdr->e_ehsize);
 	if (ehdr->e_shentsize != SIZE_OF(f, Shdr))
 		return fail(f, "ELF header: e_shentsize is %u", ehdr->e_shentsize);
-	return 0;
-}
-
-static int section_check(struct elf_file *f, size_t index)
-{
-	const Elf64_Shdr *sh = &f->sec[index].sh;
-
-	if (sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS)
-		return 0;
-	if (sh->sh_offset > f->size || sh->sh_size > f->size - sh->sh_offset)
-		return fail_section(f, index, "its data reaches beyond the end of the file");
 	return 0;
 }
 
@@ -138,43 +125,50 @@ static int strings_check(struct elf_file *f, size_t index)
 	return 0;
 }
 
-static int names_load(struct elf_file *f)
+static int sections_check(struct elf_file *f)
 {
-	const char *names;
+	const Elf64_Shdr *sh;
 	size_t i;
 
+	f->end = sizeof(Elf64_Ehdr);
+	for (i = 0; i < f->nr_sec; i++) {
+		sh = &f->sec[i].sh;
+		if (sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS)
+			continue;
+		if (sh->sh_offset > f->size || sh->sh_size > f->size - sh->sh_offset)
+			return fail_section(f, i, "its data reaches beyond the end of the file");
+		if (f->end < sh->sh_offset + sh->sh_size)
+			f->end = sh->sh_offset + sh->sh_size;
+	}
 	if (strings_check(f, f->shstrndx))
 		return VERDICT_FAILED;
-	names = (const char *)section_data(f, f->shstrndx);
 	for (i = 0; i < f->nr_sec; i++) {
 		if (f->sec[i].sh.sh_name >= f->sec[f->shstrndx].sh.sh_size)
 			return fail_section(f, i, "its name is outside of the string table");
-		f->sec[i].name = names + f->sec[i].sh.sh_name;
 	}
+	sh = &f->sec[f->shstrndx].sh;
+	f->names = mem_resize(f, NULL, sh->sh_size);
+	memcpy(f->names, f->base + sh->sh_offset, sh->sh_size);
 	return 0;
 }
 
-static int sections_load(struct elf_file *f, Elf *elf)
+static int sections_load(struct elf_file *f, Elf *elf, u64 shoff)
 {
 	size_t i;
 
 	if (elf_getshdrnum(elf, &f->nr_sec) || f->nr_sec < 2)
 		return fail(f, "section headers: none, or outside of the file");
-	if (f->shoff > f->size ||
-	    f->nr_sec > (f->size - f->shoff) / SIZE_OF(f, Shdr))
+	if (shoff > f->size || f->nr_sec > (f->size - shoff) / SIZE_OF(f, Shdr))
 		return fail(f, "section headers: %zu of them, outside of the file", f->nr_sec);
 	if (elf_getshdrstrndx(elf, &f->shstrndx))
 		return fail(f, "ELF header: e_shstrndx: %s", elf_errmsg(-1));
-	f->sec = calloc(f->nr_sec, sizeof(*f->sec));
-	if (!f->sec)
-		return fail_memory(f);
+	f->sec = mem_resize(f, NULL, f->nr_sec * sizeof(*f->sec));
 	for (i = 0; i < f->nr_sec; i++) {
+		f->sec[i] = (struct section) { 0 };
 		if (!gelf_getshdr(elf_getscn(elf, i), &f->sec[i].sh))
 			return fail(f, "section %zu: header: %s", i, elf_errmsg(-1));
-		if (section_check(f, i))
-			return VERDICT_FAILED;
 	}
-	return names_load(f);
+	return sections_check(f);
 }
 
 static int symtab_set(struct elf_file *f, size_t index)
@@ -183,24 +177,19 @@ static int symtab_set(struct elf_file *f, size_t index)
 
 	if (f->symtab)
 		return fail_section(f, index, "a second symbol table");
-	f->sym_size = SIZE_OF(f, Sym);
-	if (sh->sh_entsize != f->sym_size || sh->sh_size % f->sym_size)
+	if (sh->sh_entsize != SIZE_OF(f, Sym) || sh->sh_size % sh->sh_entsize)
 		return fail_section(f, index, "size is not a number of symbols");
 	f->symtab = index;
-	f->nr_sym = sh->sh_size / f->sym_size;
+	f->nr_sym = sh->sh_size / sh->sh_entsize;
 	f->first_global = sh->sh_info;
-	f->syms = section_data(f, index);
 	if (!f->first_global || f->first_global > f->nr_sym)
 		return fail_section(f, index, "sh_info is not a number of local symbols");
-	if (strings_check(f, sh->sh_link))
-		return VERDICT_FAILED;
-	f->strtab = (const char *)section_data(f, sh->sh_link);
-	f->strtab_size = f->sec[sh->sh_link].sh.sh_size;
-	return 0;
+	return strings_check(f, sh->sh_link);
 }
 
 static int symtab_load(struct elf_file *f)
 {
+	const Elf64_Shdr *sh;
 	size_t i;
 
 	for (i = 1; i < f->nr_sec; i++) {
@@ -208,13 +197,13 @@ static int symtab_load(struct elf_file *f)
 			return VERDICT_FAILED;
 	}
 	for (i = 1; f->symtab && i < f->nr_sec; i++) {
-		if (f->sec[i].sh.sh_type != SHT_SYMTAB_SHNDX)
+		sh = &f->sec[i].sh;
+		if (sh->sh_type != SHT_SYMTAB_SHNDX)
 			continue;
-		if (f->sec[i].sh.sh_link != f->symtab || f->symtab_shndx ||
-		    f->sec[i].sh.sh_size / sizeof(u32) != f->nr_sym)
+		if (sh->sh_link != f->symtab || f->symtab_shndx ||
+		    sh->sh_size / sizeof(u32) != f->nr_sym)
 			return fail_section(f, i, "does not match the symbol table");
 		f->symtab_shndx = i;
-		f->xindex = section_data(f, i);
 	}
 	return 0;
 }
@@ -234,7 +223,7 @@ int elf_file_load(struct elf_file *f)
 	else
 		ret = header_check(f, &ehdr);
 	if (!ret)
-		ret = sections_load(f, elf);
+		ret = sections_load(f, elf, ehdr.e_shoff);
 	elf_end(elf);
 	return ret ? ret : symtab_load(f);
 }
@@ -242,19 +231,100 @@ int elf_file_load(struct elf_file *f)
 void elf_file_free(struct elf_file *f)
 {
 	free(f->sec);
-	free(f->tail.data);
+	free(f->names);
+	free(f->base);
+}
+
+/* -- growing --------------------------------------------------------------- */
+
+/* Adds @len zeroed bytes at the end, and returns where they are in the file. */
+u64 file_extend(struct elf_file *f, size_t align, size_t len)
+{
+	size_t start = (f->size + align - 1) & ~(align - 1);
+
+	f->base = mem_resize(f, f->base, start + len);
+	memset(f->base + f->size, 0, start + len - f->size);
+	f->size = start + len;
+	return start;
+}
+
+/* Moves a section to the end, @len zeroed bytes longer, which are returned. */
+u8 *section_extend(struct elf_file *f, size_t index, size_t align, size_t len)
+{
+	Elf64_Shdr *sh = &f->sec[index].sh;
+	u64 offset = file_extend(f, align, sh->sh_size + len);
+	u8 *end = f->base + offset + sh->sh_size;
+
+	memcpy(f->base + offset, section_data(f, index), sh->sh_size);
+	sh->sh_offset = offset;
+	sh->sh_size += len;
+	return end;
+}
+
+/* -- symbols and relocations ----------------------------------------------- */
+
+static u32 symbol_section(const struct elf_file *f, size_t index, u32 sec)
+{
+	if (sec == SHN_XINDEX && f->symtab_shndx)
+		sec = get_le32(section_data(f, f->symtab_shndx) + index * sizeof(u32));
+	else if (sec >= SHN_LORESERVE)
+		sec = SHN_UNDEF;
+	return sec < f->nr_sec ? sec : SHN_UNDEF;
+}
+
+struct symbol symbol_get(const struct elf_file *f, size_t index)
+{
+	const Elf64_Shdr *symtab = &f->sec[f->symtab].sh, *strings = &f->sec[symtab->sh_link].sh;
+	const u8 *p = f->base + symtab->sh_offset + index * symtab->sh_entsize;
+	u32 name = FIELD_GET(f, p, Sym, st_name);
+	u16 shndx = FIELD_GET(f, p, Sym, st_shndx);
+	u8 info = FIELD_GET(f, p, Sym, st_info);
+
+	return (struct symbol) {
+		.name = name < strings->sh_size ? (char *)f->base + strings->sh_offset + name : "",
+		.value = FIELD_GET(f, p, Sym, st_value),
+		.size = FIELD_GET(f, p, Sym, st_size),
+		.sec = symbol_section(f, index, shndx),
+		.shndx = shndx,
+		.type = ELF64_ST_TYPE(info),
+		.bind = ELF64_ST_BIND(info),
+	};
 }
 
 int rel_section_check(struct elf_file *f, size_t index)
 {
-	const struct section *sec = &f->sec[index];
-	size_t size = section_rel_size(f, sec);
+	const Elf64_Shdr *sh = &f->sec[index].sh;
+	size_t size = sh->sh_type == SHT_RELA ? SIZE_OF(f, Rela) : SIZE_OF(f, Rel);
 
-	if (sec->sh.sh_entsize != size || sec->sh.sh_size % size)
+	if (sh->sh_entsize != size || sh->sh_size % size)
 		return fail_section(f, index, "size is not a number of relocations");
-	if (sec->sh.sh_link != f->symtab)
+	if (sh->sh_link != f->symtab)
 		return fail_section(f, index, "sh_link is not the symbol table");
-	if (!sec->sh.sh_info || sec->sh.sh_info >= f->nr_sec)
+	if (!sh->sh_info || sh->sh_info >= f->nr_sec)
 		return fail_section(f, index, "sh_info is not a section");
 	return 0;
+}
+
+/*
+ * The relocation at @at in the file; rel_section_check() accepted its section.
+ * Without a field of its own, the addend is in the word that is to be relocated.
+ */
+struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at)
+{
+	const u8 *p = f->base + at, *word;
+	u64 info = FIELD_GET(f, p, Rel, r_info);
+	struct reloc rel = {
+		.offset = FIELD_GET(f, p, Rel, r_offset),
+		.sym = f->is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info),
+		.type = f->is64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info),
+	};
+
+	word = section_word(f, relsec->sh.sh_info, rel.offset);
+	if (relsec->sh.sh_type == SHT_RELA)
+		rel.addend = FIELD_GET(f, p, Rela, r_addend);
+	else if (word)
+		rel.addend = (s32)get_le32(word);
+	if (!f->is64)
+		rel.addend = (s32)rel.addend;
+	return rel;
 }

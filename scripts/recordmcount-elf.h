@@ -3,7 +3,7 @@
 #define _RECORDMCOUNT_ELF_H
 /*
  * What the two modes of recordmcount share: an ELF file in memory, checked when
- * it is loaded, and read and written through accessors in its own byte order.
+ * it is loaded, and read and written through accessors that know its class.
  *
  * Invariants:
  *  1. After elf_file_load() the data of each section lies within the file, each
@@ -11,26 +11,32 @@
  *     string that starts within a table in use ends within it.
  *  2. All else that a file says (indices, offsets, lengths) is checked where it
  *     is used. Nothing in a file is assumed to be aligned.
+ *  3. The file's bytes move when it grows: file_extend() and section_extend()
+ *     make each pointer into them invalid.
+ *
+ * libelf reads the headers. It does not edit the rest: it would lay the file
+ * out anew, and copy whatever is not aligned.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4 (object files) with the gABI's
- * extended section numbering.
+ * extended section numbering. All machines here are little-endian.
  */
 #include <elf.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
+typedef unsigned long long u64;
 typedef int32_t s32;
-typedef int64_t s64;
+typedef long long s64;
 
 #define __printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define COMPARE(a, b)	((a) < (b) ? -1 : (a) > (b))
 
 #define TABLE_NAME	"__mcount_loc"
 #define ENTRY_SIZE	4
@@ -42,11 +48,6 @@ enum verdict {
 	VERDICT_CHANGED,
 };
 
-enum site_action {
-	SITE_RECORD,
-	SITE_RECORD_AND_NOP,
-};
-
 /* One way to call: a relocation type, and the opcode before its field. */
 struct call_form {
 	u32 type;
@@ -54,15 +55,17 @@ struct call_form {
 	u8 opcode[2];
 };
 
+/*
+ * The relocations of entries are of type SHT_RELA on a machine of 64 bits, and
+ * else SHT_REL. An empty one ends @forms.
+ */
 struct machine {
 	u16 id;
 	u8 elf_class;
 	u8 nop[SITE_SIZE];
 	u32 entry_type;
-	u32 entry_sht;
 	const char *entry_rel_name;
-	size_t nr_forms;
-	struct call_form forms[5];
+	struct call_form forms[6];
 };
 
 /*
@@ -71,21 +74,33 @@ struct machine {
  */
 struct section {
 	Elf64_Shdr sh;
-	const char *name;
 	u64 base_value;
 	u32 base_sym;
 	u32 group;
 };
 
-struct buffer {
-	u8 *data;
-	size_t len;
-	size_t room;
+/* @sec defines it. It is 0 for a symbol that is undefined, absolute or common. */
+struct symbol {
+	const char *name;
+	u64 value;
+	u64 size;
+	u32 sec;
+	u16 shndx;
+	u8 type;
+	u8 bind;
+};
+
+struct reloc {
+	u64 offset;
+	s64 addend;
+	u32 sym;
+	u32 type;
 };
 
 /*
- * One file in memory. The result is the first @keep bytes of @base, edited in
- * place, and after them @tail.
+ * One file in memory, edited in place. @base comes from malloc(). @names is a
+ * copy of the sections' names, which no edit can change, and NULL before they
+ * are checked. @end is where the data of the last section ends.
  */
 struct elf_file {
 	const char *path;
@@ -96,155 +111,77 @@ struct elf_file {
 
 	const struct machine *machine;
 	bool is64;
-	bool swap;
 	u16 type;
-	u64 shoff;
 
 	struct section *sec;
 	size_t nr_sec;
 	size_t shstrndx;
+	char *names;
+	u64 end;
 
 	size_t symtab;
 	size_t symtab_shndx;
 	size_t nr_sym;
 	size_t first_global;
-	size_t sym_size;
-	const u8 *syms;
-	const u8 *xindex;
-	const char *strtab;
-	size_t strtab_size;
-
-	size_t keep;
-	struct buffer tail;
 };
 
-/* recordmcount-elf.c */
 __printf(2, 3) int fail(struct elf_file *f, const char *fmt, ...);
-int fail_memory(struct elf_file *f);
 int fail_section(struct elf_file *f, size_t index, const char *what);
+void *mem_resize(const struct elf_file *f, void *old, size_t size);
 int elf_file_load(struct elf_file *f);
 void elf_file_free(struct elf_file *f);
+u64 file_extend(struct elf_file *f, size_t align, size_t len);
+u8 *section_extend(struct elf_file *f, size_t index, size_t align, size_t len);
+struct symbol symbol_get(const struct elf_file *f, size_t index);
 int rel_section_check(struct elf_file *f, size_t index);
+struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at);
 
-/* recordmcount-object.c */
-int object_record(struct elf_file *f, enum site_action action);
-int object_list(struct elf_file *f, FILE *to);
-
-/* recordmcount-image.c */
-int image_finish(struct elf_file *f);
-int image_list(struct elf_file *f, FILE *to);
-
-static inline u16 get16(const struct elf_file *f, const void *p)
+/* The first bytes of a little-endian number are the low ones, however long it is. */
+static inline u64 get_le(const u8 *p, size_t size)
 {
-	u16 v;
+	u64 v = 0;
 
-	memcpy(&v, p, sizeof(v));
-	return f->swap ? __builtin_bswap16(v) : v;
+	memcpy(&v, p, size);
+	return le64toh(v);
 }
 
-static inline u32 get32(const struct elf_file *f, const void *p)
+static inline void put_le(u8 *p, size_t size, u64 v)
 {
-	u32 v;
-
-	memcpy(&v, p, sizeof(v));
-	return f->swap ? __builtin_bswap32(v) : v;
+	v = htole64(v);
+	memcpy(p, &v, size);
 }
 
-static inline u64 get64(const struct elf_file *f, const void *p)
+static inline u32 get_le32(const u8 *p)
 {
-	u64 v;
-
-	memcpy(&v, p, sizeof(v));
-	return f->swap ? __builtin_bswap64(v) : v;
+	return get_le(p, sizeof(u32));
 }
 
-static inline void put16(const struct elf_file *f, void *p, u16 v)
+static inline void put_le32(u8 *p, u32 v)
 {
-	v = f->swap ? __builtin_bswap16(v) : v;
-	memcpy(p, &v, sizeof(v));
+	put_le(p, sizeof(u32), v);
 }
 
-static inline void put32(const struct elf_file *f, void *p, u32 v)
-{
-	v = f->swap ? __builtin_bswap32(v) : v;
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline void put64(const struct elf_file *f, void *p, u64 v)
-{
-	v = f->swap ? __builtin_bswap64(v) : v;
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline u64 get_word(const struct elf_file *f, const void *p)
-{
-	return f->is64 ? get64(f, p) : get32(f, p);
-}
-
-static inline void put_word(const struct elf_file *f, void *p, u64 v)
-{
-	if (f->is64)
-		put64(f, p, v);
-	else
-		put32(f, p, v);
-}
-
-/* Where a field lies in the structure of the file's class. */
-#define FIELD(f, type, field) \
-	((f)->is64 ? offsetof(Elf64_##type, field) : offsetof(Elf32_##type, field))
+/* Where a field lies in the structure of the file's class, and how long it is. */
 #define SIZE_OF(f, type) \
 	((f)->is64 ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
+#define FIELD(f, type, field) \
+	((f)->is64 ? offsetof(Elf64_##type, field) : offsetof(Elf32_##type, field))
+#define FIELD_SIZE(f, type, field) \
+	((f)->is64 ? sizeof((*(Elf64_##type *)0).field) : sizeof((*(Elf32_##type *)0).field))
+#define FIELD_GET(f, p, type, field) \
+	get_le((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
+#define FIELD_PUT(f, p, type, field, v) \
+	put_le((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
 
-static inline Elf64_Sym symbol_get(const struct elf_file *f, size_t index)
+static inline void reloc_put_info(const struct elf_file *f, u8 *rel, u32 sym, u32 type)
 {
-	const u8 *p = f->syms + index * f->sym_size;
-
-	return (Elf64_Sym) {
-		.st_name = get32(f, p + FIELD(f, Sym, st_name)),
-		.st_info = p[FIELD(f, Sym, st_info)],
-		.st_other = p[FIELD(f, Sym, st_other)],
-		.st_shndx = get16(f, p + FIELD(f, Sym, st_shndx)),
-		.st_value = get_word(f, p + FIELD(f, Sym, st_value)),
-		.st_size = get_word(f, p + FIELD(f, Sym, st_size)),
-	};
+	FIELD_PUT(f, rel, Rel, r_info,
+		  f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type));
 }
 
-/* The section that defines a symbol, or 0: undefined, absolute, common. */
-static inline u32 symbol_section(const struct elf_file *f, size_t index, const Elf64_Sym *sym)
+static inline const char *section_name(const struct elf_file *f, size_t index)
 {
-	u32 sec = sym->st_shndx;
-
-	if (sec == SHN_XINDEX && f->xindex)
-		sec = get32(f, f->xindex + index * sizeof(u32));
-	else if (sec >= SHN_LORESERVE)
-		sec = SHN_UNDEF;
-	return sec < f->nr_sec ? sec : SHN_UNDEF;
-}
-
-static inline const char *symbol_name(const struct elf_file *f, const Elf64_Sym *sym)
-{
-	return sym->st_name < f->strtab_size ? f->strtab + sym->st_name : "";
-}
-
-static inline u32 rel_sym(const struct elf_file *f, const u8 *rel)
-{
-	u64 info = get_word(f, rel + FIELD(f, Rel, r_info));
-
-	return f->is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
-}
-
-static inline u32 rel_type(const struct elf_file *f, const u8 *rel)
-{
-	u64 info = get_word(f, rel + FIELD(f, Rel, r_info));
-
-	return f->is64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
-}
-
-static inline void rel_put_info(const struct elf_file *f, u8 *rel, u32 sym, u32 type)
-{
-	u64 info = f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type);
-
-	put_word(f, rel + FIELD(f, Rel, r_info), info);
+	return f->names ? f->names + f->sec[index].sh.sh_name : "?";
 }
 
 static inline u8 *section_data(const struct elf_file *f, size_t index)
@@ -252,14 +189,19 @@ static inline u8 *section_data(const struct elf_file *f, size_t index)
 	return f->base + f->sec[index].sh.sh_offset;
 }
 
+/* The four bytes that a relocation changes, or NULL: they are not in the section. */
+static inline u8 *section_word(const struct elf_file *f, size_t index, u64 offset)
+{
+	const Elf64_Shdr *sh = &f->sec[index].sh;
+
+	if (sh->sh_type != SHT_PROGBITS || sh->sh_size < 4 || offset > sh->sh_size - 4)
+		return NULL;
+	return f->base + sh->sh_offset + offset;
+}
+
 static inline bool section_is_rel(const struct section *sec)
 {
 	return sec->sh.sh_type == SHT_REL || sec->sh.sh_type == SHT_RELA;
-}
-
-static inline size_t section_rel_size(const struct elf_file *f, const struct section *sec)
-{
-	return sec->sh.sh_type == SHT_RELA ? SIZE_OF(f, Rela) : SIZE_OF(f, Rel);
 }
 
 #endif /* _RECORDMCOUNT_ELF_H */

@@ -28,7 +28,7 @@
  */
 #include <stdlib.h>
 
-#include "recordmcount-elf.h"
+#include "recordmcount-modes.h"
 
 #define ENDBR_SIZE	4
 #define TABLE_VERSION	1
@@ -50,7 +50,6 @@ struct image {
 	struct elf_file *f;
 	u64 text;
 	u64 start;
-	u64 stop;
 	u8 *table;
 	u8 *info;
 	struct func *func;
@@ -59,7 +58,6 @@ struct image {
 	size_t nr_entry;
 	size_t nr_site;
 	size_t dropped;
-	const struct section *cached;
 };
 
 /* struct ftrace_image_sites, as the kernel declares it. */
@@ -78,244 +76,202 @@ static bool section_covers(const struct section *sec, u64 addr, u64 len)
 	       len <= sec->sh.sh_size && addr - sec->sh.sh_addr <= sec->sh.sh_size - len;
 }
 
-/* Sites come in runs from one section, so the last answer is tried first. */
-static const struct section *image_section(struct image *m, u64 addr, u64 len)
+/* Index of the section at @addr, or 0. */
+static size_t image_section(const struct image *m, u64 addr, u64 len)
 {
 	size_t i;
 
-	if (m->cached && section_covers(m->cached, addr, len))
-		return m->cached;
 	for (i = 1; i < m->f->nr_sec; i++) {
-		if (!section_covers(&m->f->sec[i], addr, len))
-			continue;
-		m->cached = &m->f->sec[i];
-		return m->cached;
-	}
-	return NULL;
-}
-
-static u8 *image_bytes(struct image *m, u64 addr, u64 len)
-{
-	const struct section *sec = image_section(m, addr, len);
-
-	if (!sec || sec->sh.sh_type == SHT_NOBITS)
-		return NULL;
-	return m->f->base + sec->sh.sh_offset + (addr - sec->sh.sh_addr);
-}
-
-enum image_symbol {
-	IMAGE_TEXT,
-	IMAGE_START,
-	IMAGE_STOP,
-	IMAGE_INFO,
-	NR_IMAGE_SYMBOLS,
-};
-
-static const char *const image_symbol_names[] = {
-	[IMAGE_TEXT] = "_text",
-	[IMAGE_START] = "__start_mcount_loc",
-	[IMAGE_STOP] = "__stop_mcount_loc",
-	[IMAGE_INFO] = "ftrace_image_sites",
-};
-
-static int image_symbol_note(struct image *m, const Elf64_Sym *sym, u64 *value, u32 *seen)
-{
-	const char *name = symbol_name(m->f, sym);
-	int i;
-
-	if (name[0] != '_' && name[0] != 'f')
-		return 0;
-	for (i = 0; i < NR_IMAGE_SYMBOLS; i++) {
-		if (strcmp(name, image_symbol_names[i]) || sym->st_shndx == SHN_UNDEF)
-			continue;
-		if (*seen & (1U << i))
-			return fail(m->f, "symbol %s: defined twice", name);
-		*seen |= 1U << i;
-		value[i] = sym->st_value;
-		if (i == IMAGE_INFO && sym->st_size != INFO_SIZE)
-			return fail(m->f, "symbol %s: %llu bytes, expected %d", name,
-				    (unsigned long long)sym->st_size, INFO_SIZE);
+		if (section_covers(&m->f->sec[i], addr, len))
+			return i;
 	}
 	return 0;
 }
 
-static void func_note(struct image *m, size_t index, const Elf64_Sym *sym)
+static u8 *image_bytes(const struct image *m, u64 addr, u64 len)
 {
-	const struct elf_file *f = m->f;
-	u32 sec = symbol_section(f, index, sym);
+	size_t index = image_section(m, addr, len);
+	const Elf64_Shdr *sh = &m->f->sec[index].sh;
 
-	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_size || !sec)
-		return;
-	if (!(f->sec[sec].sh.sh_flags & SHF_EXECINSTR) ||
-	    sym->st_value + sym->st_size < sym->st_size)
+	if (!index || sh->sh_type == SHT_NOBITS)
+		return NULL;
+	return section_data(m->f, index) + (addr - sh->sh_addr);
+}
+
+static int image_symbol_find(struct image *m, const char *name, struct symbol *found)
+{
+	struct elf_file *f = m->f;
+	struct symbol sym;
+	int nr = 0;
+	size_t i;
+
+	for (i = 1; i < f->nr_sym; i++) {
+		sym = symbol_get(f, i);
+		if (strcmp(sym.name, name) || sym.shndx == SHN_UNDEF)
+			continue;
+		if (nr++)
+			return fail(f, "symbol %s: defined twice", name);
+		*found = sym;
+	}
+	return nr ? 0 : fail(f, "symbol %s: not defined", name);
+}
+
+/* Finds where things are: the text, the table, and what the kernel reads of it. */
+static int image_symbols_find(struct image *m)
+{
+	struct symbol text, start, stop, info;
+	struct elf_file *f = m->f;
+	u64 len;
+
+	if (image_symbol_find(m, "_text", &text) ||
+	    image_symbol_find(m, "__start_mcount_loc", &start) ||
+	    image_symbol_find(m, "__stop_mcount_loc", &stop) ||
+	    image_symbol_find(m, "ftrace_image_sites", &info))
+		return VERDICT_FAILED;
+	if (info.size != INFO_SIZE)
+		return fail(f, "symbol %s: %llu bytes, expected %d", info.name, info.size,
+			    INFO_SIZE);
+	m->text = text.value;
+	m->start = start.value;
+	m->info = image_bytes(m, info.value, INFO_SIZE);
+	if (!m->info)
+		return fail(f, "symbol %s: not in a section with data", info.name);
+	len = stop.value - start.value;
+	if (stop.value < start.value || len % ENTRY_SIZE || len / ENTRY_SIZE > UINT32_MAX)
+		return fail(f, "symbol %s: 0x%llx ends no table at 0x%llx", stop.name, stop.value,
+			    start.value);
+	m->nr_entry = len / ENTRY_SIZE;
+	m->table = image_bytes(m, m->start, len);
+	if (!m->table)
+		return fail(f, "symbol %s: no section holds the table", start.name);
+	if (m->table < m->info + INFO_SIZE && m->info < m->table + len)
+		return fail(f, "symbol %s: lies in the table", info.name);
+	return 0;
+}
+
+static void func_note(struct image *m, const struct symbol *sym)
+{
+	if (sym->type != STT_FUNC || !sym->size || !sym->sec ||
+	    !(m->f->sec[sym->sec].sh.sh_flags & SHF_EXECINSTR) ||
+	    sym->value + sym->size < sym->size)
 		return;
 	m->func[m->nr_func++] = (struct func) {
-		.start = sym->st_value,
-		.end = sym->st_value + sym->st_size,
-		.name = symbol_name(f, sym),
+		.start = sym->value,
+		.end = sym->value + sym->size,
+		.name = sym->name,
 	};
 }
 
-static int func_compare(const void *a, const void *b)
+/* Of numbers, and of what begins with one. */
+static int number_compare(const void *a, const void *b)
 {
-	const struct func *x = a, *y = b;
+	const u64 *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return 0;
+	return COMPARE(*x, *y);
 }
 
-/* @reach is the end of all functions so far, whichever of them is longest. */
-static void funcs_sort(struct image *m)
+/*
+ * @reach is the end of all functions so far, whichever of them is longest. One
+ * after the last ends the search.
+ */
+static void funcs_load(struct image *m)
 {
+	struct elf_file *f = m->f;
+	struct symbol sym;
 	u64 reach = 0;
 	size_t i;
 
-	qsort(m->func, m->nr_func, sizeof(*m->func), func_compare);
+	m->func = mem_resize(f, NULL, f->nr_sym * sizeof(*m->func));
+	for (i = 1; i < f->nr_sym; i++) {
+		sym = symbol_get(f, i);
+		func_note(m, &sym);
+	}
+	qsort(m->func, m->nr_func, sizeof(*m->func), number_compare);
 	for (i = 0; i < m->nr_func; i++) {
 		if (m->func[i].end > reach)
 			reach = m->func[i].end;
 		m->func[i].reach = reach;
 	}
-}
-
-static int image_symbols_load(struct image *m)
-{
-	u64 value[NR_IMAGE_SYMBOLS] = { 0 };
-	struct elf_file *f = m->f;
-	u32 seen = 0;
-	Elf64_Sym sym;
-	size_t i;
-
-	m->func = malloc((f->nr_sym + 1) * sizeof(*m->func));
-	if (!m->func)
-		return fail_memory(f);
-	for (i = 1; i < f->nr_sym; i++) {
-		sym = symbol_get(f, i);
-		if (image_symbol_note(m, &sym, value, &seen))
-			return VERDICT_FAILED;
-		func_note(m, i, &sym);
-	}
-	for (i = 0; i < NR_IMAGE_SYMBOLS; i++) {
-		if (!(seen & (1U << i)))
-			return fail(f, "symbol %s: not defined", image_symbol_names[i]);
-	}
-	m->text = value[IMAGE_TEXT];
-	m->start = value[IMAGE_START];
-	m->stop = value[IMAGE_STOP];
-	m->info = image_bytes(m, value[IMAGE_INFO], INFO_SIZE);
-	if (!m->info)
-		return fail(f, "symbol %s: not in a section with data",
-			    image_symbol_names[IMAGE_INFO]);
-	funcs_sort(m);
-	return 0;
-}
-
-static int image_table_find(struct image *m)
-{
-	u64 len = m->stop - m->start;
-
-	if (m->stop < m->start || len % ENTRY_SIZE || len / ENTRY_SIZE > UINT32_MAX)
-		return fail(m->f, "symbol __stop_mcount_loc: 0x%llx ends no table at 0x%llx",
-			    (unsigned long long)m->stop, (unsigned long long)m->start);
-	m->nr_entry = len / ENTRY_SIZE;
-	m->table = image_bytes(m, m->start, len);
-	if (!m->table)
-		return fail(m->f, "symbol __start_mcount_loc: no section holds the table");
-	if (m->table < m->info + INFO_SIZE && m->info < m->table + len)
-		return fail(m->f, "symbol ftrace_image_sites: lies in the table");
-	return 0;
+	m->func[m->nr_func] = (struct func) { .start = UINT64_MAX };
 }
 
 static int image_load(struct image *m)
 {
 	struct elf_file *f = m->f;
 
-	if (elf_file_load(f))
-		return VERDICT_FAILED;
 	if (!f->is64)
 		return fail(f, "ELF header: not an image of x86-64");
 	if (f->type != ET_EXEC && f->type != ET_DYN)
 		return fail(f, "ELF header: type %u is not a linked image", f->type);
 	if (!f->symtab)
 		return fail(f, "section .symtab: missing");
-	if (image_symbols_load(m))
+	if (image_symbols_find(m))
 		return VERDICT_FAILED;
-	return image_table_find(m);
+	m->site = mem_resize(f, NULL, m->nr_entry * sizeof(*m->site));
+	funcs_load(m);
+	return 0;
 }
 
 static bool image_is_finished(const struct image *m)
 {
-	return get32(m->f, m->info + INFO_VERSION) == TABLE_VERSION &&
-	       get32(m->f, m->info + INFO_NR) <= m->nr_entry;
-}
-
-static bool image_is_fresh(const struct image *m)
-{
-	static const u8 zero[INFO_SIZE];
-
-	return !memcmp(m->info, zero, INFO_SIZE);
+	return get_le32(m->info + INFO_VERSION) == TABLE_VERSION &&
+	       get_le32(m->info + INFO_NR) <= m->nr_entry;
 }
 
 /* -- judging the sites ----------------------------------------------------- */
 
-/* Index after the last function that starts at or before @addr. */
-static size_t func_after(const struct image *m, u64 addr)
+/* bsearch: is the address before, from, or after one function's start to the next's? */
+static int func_place(const void *key, const void *element)
 {
-	size_t low = 0, high = m->nr_func, mid;
+	const u64 *addr = key;
+	const struct func *func = element;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (m->func[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return *addr < func[0].start ? -1 : *addr >= func[1].start;
 }
 
-static const struct func *func_starting(const struct image *m, u64 addr)
+/* The last function that starts at @addr or before, or NULL. */
+static const struct func *func_before(const struct image *m, u64 addr)
 {
-	size_t i = func_after(m, addr);
-
-	return i && m->func[i - 1].start == addr ? &m->func[i - 1] : NULL;
+	return bsearch(&addr, m->func, m->nr_func, sizeof(*m->func), func_place);
 }
 
-/* The innermost function around @addr, or NULL. */
+static bool func_starts(const struct image *m, u64 addr)
+{
+	const struct func *func = func_before(m, addr);
+
+	return func && func->start == addr;
+}
+
+/* The innermost function around @addr, or NULL. The first one's reach is its own end. */
 static const struct func *func_around(const struct image *m, u64 addr)
 {
-	size_t i = func_after(m, addr);
+	const struct func *func = func_before(m, addr);
 
-	while (i-- && m->func[i].reach > addr) {
-		if (m->func[i].end > addr)
-			return &m->func[i];
-	}
-	return NULL;
+	while (func && func->reach > addr && func->end <= addr)
+		func--;
+	return func && func->reach > addr ? func : NULL;
 }
 
-static const struct func *func_of_site(struct image *m, u64 addr)
+/* Is it a function's first instruction, or the second one, after an ENDBR64? */
+static bool addr_is_head(const struct image *m, u64 addr)
 {
-	const struct func *func = func_starting(m, addr);
-	const u8 *head;
+	const u8 *before;
 
-	if (func)
-		return func;
-	func = func_starting(m, addr - ENDBR_SIZE);
-	if (!func)
-		return NULL;
-	head = image_bytes(m, addr - ENDBR_SIZE, ENDBR_SIZE);
-	return head && !memcmp(head, endbr64, ENDBR_SIZE) ? func : NULL;
+	if (func_starts(m, addr))
+		return true;
+	before = image_bytes(m, addr - ENDBR_SIZE, ENDBR_SIZE);
+	return before && !memcmp(before, endbr64, ENDBR_SIZE) &&
+	       func_starts(m, addr - ENDBR_SIZE);
 }
 
 static int fail_site(struct image *m, u64 addr, const char *what)
 {
 	const struct func *func = func_around(m, addr);
-	const struct section *sec = image_section(m, addr, 1);
+	size_t sec = image_section(m, addr, 1);
 
-	return fail(m->f, "site at 0x%llx (%s+0x%llx, section %s): %s", (unsigned long long)addr,
-		    func ? func->name : "no function",
-		    (unsigned long long)(func ? addr - func->start : 0),
-		    sec ? sec->name : "none", what);
+	return fail(m->f, "site at 0x%llx (%s+0x%llx, section %s): %s", addr,
+		    func ? func->name : "no function", func ? addr - func->start : 0,
+		    sec ? section_name(m->f, sec) : "none", what);
 }
 
 static int site_bytes_check(struct image *m, u64 addr)
@@ -337,13 +293,13 @@ static int site_bytes_check(struct image *m, u64 addr)
 /* 1: the site stays. 0: it goes, its function has no symbol any more. */
 static int site_judge(struct image *m, u64 addr)
 {
-	const struct section *sec = image_section(m, addr, 1);
+	size_t sec = image_section(m, addr, 1);
 
 	if (!sec)
 		return fail_site(m, addr, "outside of the image");
-	if (!(sec->sh.sh_flags & SHF_EXECINSTR))
+	if (!(m->f->sec[sec].sh.sh_flags & SHF_EXECINSTR))
 		return fail_site(m, addr, "not in executable code");
-	if (!func_of_site(m, addr)) {
+	if (!addr_is_head(m, addr)) {
 		if (func_around(m, addr))
 			return fail_site(m, addr, "not at the head of the function");
 		return 0;
@@ -359,33 +315,21 @@ static bool entry_is_tombstone(const struct image *m, u32 entry, u64 addr)
 	return !entry || (addr < TOMBSTONE_LIMIT && addr < m->text);
 }
 
-static int addr_compare(const void *a, const void *b)
-{
-	const u64 *x = a, *y = b;
-
-	if (*x != *y)
-		return *x < *y ? -1 : 1;
-	return 0;
-}
-
 static int sites_decode(struct image *m)
 {
 	u64 addr;
 	u32 entry;
 	size_t i;
 
-	m->site = malloc((m->nr_entry + 1) * sizeof(*m->site));
-	if (!m->site)
-		return fail_memory(m->f);
 	for (i = 0; i < m->nr_entry; i++) {
-		entry = get32(m->f, m->table + i * ENTRY_SIZE);
+		entry = get_le32(m->table + i * ENTRY_SIZE);
 		addr = m->start + i * ENTRY_SIZE + (s64)(s32)entry;
 		if (entry_is_tombstone(m, entry, addr))
 			m->dropped++;
 		else
 			m->site[m->nr_site++] = addr;
 	}
-	qsort(m->site, m->nr_site, sizeof(*m->site), addr_compare);
+	qsort(m->site, m->nr_site, sizeof(*m->site), number_compare);
 	for (i = 1; i < m->nr_site; i++) {
 		if (m->site[i - 1] == m->site[i])
 			return fail_site(m, m->site[i], "recorded twice");
@@ -411,33 +355,29 @@ static int sites_filter(struct image *m)
 	return 0;
 }
 
-static void image_write_table(struct image *m)
+static void table_write(struct image *m)
 {
-	struct elf_file *f = m->f;
 	size_t i;
 
 	for (i = 0; i < m->nr_site; i++)
-		put32(f, m->table + i * ENTRY_SIZE, m->site[i] - m->text);
+		put_le32(m->table + i * ENTRY_SIZE, m->site[i] - m->text);
 	memset(m->table + i * ENTRY_SIZE, 0, (m->nr_entry - i) * ENTRY_SIZE);
-	put32(f, m->info + INFO_VERSION, TABLE_VERSION);
-	put32(f, m->info + INFO_NR, m->nr_site);
-	put32(f, m->info + INFO_DROPPED, m->dropped);
-	put32(f, m->info + INFO_RESERVED, 0);
-	f->keep = f->size;
+	put_le32(m->info + INFO_VERSION, TABLE_VERSION);
+	put_le32(m->info + INFO_NR, m->nr_site);
+	put_le32(m->info + INFO_DROPPED, m->dropped);
+	put_le32(m->info + INFO_RESERVED, 0);
 }
 
-static int image_steps(struct image *m)
+static int table_finish(struct image *m)
 {
-	if (image_load(m))
-		return VERDICT_FAILED;
-	if (image_is_finished(m))
-		return VERDICT_UNTOUCHED;
-	if (!image_is_fresh(m))
+	static const u8 zero[INFO_SIZE];
+
+	if (memcmp(m->info, zero, INFO_SIZE))
 		return fail(m->f, "symbol ftrace_image_sites: neither zero nor version %d",
 			    TABLE_VERSION);
 	if (sites_decode(m) || sites_filter(m))
 		return VERDICT_FAILED;
-	image_write_table(m);
+	table_write(m);
 	return VERDICT_CHANGED;
 }
 
@@ -447,44 +387,39 @@ static void image_free(struct image *m)
 	free(m->site);
 }
 
-/* Returns a verdict; with VERDICT_CHANGED the image is in @f, edited in place. */
 int image_finish(struct elf_file *f)
 {
 	struct image m = { .f = f };
-	int verdict = image_steps(&m);
+	int verdict = image_load(&m);
 
+	if (!verdict && !image_is_finished(&m))
+		verdict = table_finish(&m);
 	image_free(&m);
 	return verdict;
 }
 
 /* -- listing --------------------------------------------------------------- */
 
-static int image_list_steps(struct image *m, FILE *to)
+static void sites_read(struct image *m)
 {
-	size_t i, nr;
-
-	if (image_load(m))
-		return VERDICT_FAILED;
-	if (!image_is_finished(m)) {
-		if (sites_decode(m))
-			return VERDICT_FAILED;
-		for (i = 0; i < m->nr_site; i++)
-			fprintf(to, "0x%llx\n", (unsigned long long)m->site[i]);
-		return 0;
-	}
-	nr = get32(m->f, m->info + INFO_NR);
-	for (i = 0; i < nr; i++)
-		fprintf(to, "0x%llx\n", (unsigned long long)
-			(m->text + get32(m->f, m->table + i * ENTRY_SIZE)));
-	return 0;
+	m->nr_site = get_le32(m->info + INFO_NR);
+	for (size_t i = 0; i < m->nr_site; i++)
+		m->site[i] = m->text + get_le32(m->table + i * ENTRY_SIZE);
 }
 
 /* Prints the addresses of the sites, those of a finished table or of a fresh one. */
 int image_list(struct elf_file *f, FILE *to)
 {
 	struct image m = { .f = f };
-	int verdict = image_list_steps(&m, to);
+	int verdict = image_load(&m);
+	size_t i;
 
+	if (!verdict && image_is_finished(&m))
+		sites_read(&m);
+	else if (!verdict)
+		verdict = sites_decode(&m);
+	for (i = 0; !verdict && i < m.nr_site; i++)
+		fprintf(to, "0x%llx\n", m.site[i]);
 	image_free(&m);
 	return verdict;
 }

@@ -15,17 +15,16 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "recordmcount-elf.h"
+#include "recordmcount-modes.h"
 
+/* The latter two are what getopt_long() returns for their options. */
 enum mode {
 	MODE_OBJECT,
 	MODE_IMAGE,
@@ -38,145 +37,96 @@ struct options {
 	bool warn;
 };
 
-static int file_map(struct elf_file *f, struct stat *st)
+static int file_read(struct elf_file *f, mode_t *mode)
 {
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	void *map;
+	FILE *from = fopen(f->path, "r");
+	struct stat st;
+	int ret = 0;
 
-	if (fd < 0)
+	if (!from)
 		return fail(f, "cannot open: %s", strerror(errno));
-	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
-		close(fd);
-		return fail(f, "not a regular file");
+	if (fstat(fileno(from), &st) || !S_ISREG(st.st_mode)) {
+		ret = fail(f, "not a regular file");
+	} else {
+		*mode = st.st_mode & 07777;
+		f->size = st.st_size;
+		f->base = mem_resize(f, NULL, f->size);
+		if (fread(f->base, 1, f->size, from) != f->size)
+			ret = fail(f, "cannot read: %s", strerror(errno));
 	}
-	f->size = st->st_size;
-	if (!f->size) {
-		close(fd);
-		return fail(f, "empty file");
-	}
-	map = mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (map == MAP_FAILED)
-		return fail(f, "cannot map: %s", strerror(errno));
-	f->base = map;
-	return 0;
+	fclose(from);
+	return ret;
 }
 
-static int bytes_write(int fd, const u8 *from, size_t len)
+static int file_write(const struct elf_file *f, int fd, mode_t mode)
 {
+	size_t at = 0;
 	ssize_t done;
 
-	while (len) {
-		done = write(fd, from, len < 1UL << 30 ? len : 1UL << 30);
-		if (done < 0 && errno == EINTR)
-			continue;
+	for (; at < f->size; at += done) {
+		done = write(fd, f->base + at, f->size - at);
 		if (done <= 0)
 			return -1;
-		from += done;
-		len -= done;
 	}
-	return 0;
+	return fchmod(fd, mode);
 }
 
-/* The usual case is one call; whatever it leaves is written piece by piece. */
-static int result_write(const struct elf_file *f, int fd)
-{
-	struct iovec piece[2] = {
-		{ f->base, f->keep },
-		{ f->tail.data, f->tail.len },
-	};
-	ssize_t done = writev(fd, piece, f->tail.len ? 2 : 1);
-	size_t n = done < 0 ? 0 : done;
-
-	if (n < f->keep) {
-		if (bytes_write(fd, f->base + n, f->keep - n))
-			return -1;
-		n = f->keep;
-	}
-	n -= f->keep;
-	return bytes_write(fd, f->tail.data + n, f->tail.len - n);
-}
-
-/* Interrupted in here, make would leave the temporary file behind. */
-static void signals_hold(sigset_t *old)
-{
-	sigset_t hold;
-
-	sigemptyset(&hold);
-	sigaddset(&hold, SIGINT);
-	sigaddset(&hold, SIGTERM);
-	sigaddset(&hold, SIGHUP);
-	sigprocmask(SIG_BLOCK, &hold, old);
-}
-
-static int file_replace_held(struct elf_file *f, char *temp, mode_t mode)
+static int file_replace_by(struct elf_file *f, char *temp, mode_t mode)
 {
 	int fd = mkstemp(temp), error;
 
 	if (fd < 0)
 		return fail(f, "cannot create %s: %s", temp, strerror(errno));
-	error = result_write(f, fd) || fchmod(fd, mode & 07777) ? errno : 0;
+	error = file_write(f, fd, mode) ? errno : 0;
 	if (close(fd) && !error)
 		error = errno;
-	if (!error && rename(temp, f->path))
-		error = errno;
-	if (!error)
+	if (!error && !rename(temp, f->path))
 		return 0;
+	error = error ? error : errno;
 	unlink(temp);
 	return fail(f, "cannot write %s: %s", temp, strerror(error));
 }
 
+/* Interrupted in here, make would leave the temporary file where it is. */
 static int file_replace(struct elf_file *f, mode_t mode)
 {
-	sigset_t old;
-	char *temp;
+	char *temp = mem_resize(f, NULL, strlen(f->path) + sizeof(".XXXXXX"));
+	sigset_t all, old;
 	int ret;
 
-	if (asprintf(&temp, "%s.XXXXXX", f->path) < 0)
-		return fail_memory(f);
-	signals_hold(&old);
-	ret = file_replace_held(f, temp, mode);
+	strcpy(stpcpy(temp, f->path), ".XXXXXX");
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	ret = file_replace_by(f, temp, mode);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	free(temp);
 	return ret;
 }
 
-/* The type lies at the same place in both classes; loading checks all the rest. */
-static bool file_is_object(const struct elf_file *f)
-{
-	const size_t type = offsetof(Elf64_Ehdr, e_type);
-
-	return f->size > type && f->base[type] == ET_REL;
-}
-
 static int file_work(struct elf_file *f, const struct options *opt)
 {
-	switch (opt->mode) {
-	case MODE_OBJECT:
+	if (elf_file_load(f))
+		return VERDICT_FAILED;
+	if (opt->mode == MODE_OBJECT)
 		return object_record(f, opt->action);
-	case MODE_IMAGE:
+	if (opt->mode == MODE_IMAGE)
 		return image_finish(f);
-	case MODE_LIST:
-		break;
-	}
-	return file_is_object(f) ? object_list(f, stdout) : image_list(f, stdout);
+	return f->type == ET_REL ? object_list(f, stdout) : image_list(f, stdout);
 }
 
 static int file_process(const char *path, const struct options *opt)
 {
 	struct elf_file f = { .path = path, .warn = opt->warn };
-	struct stat st;
-	int verdict = file_map(&f, &st);
+	mode_t mode = 0;
+	int verdict = file_read(&f, &mode);
 
 	if (!verdict)
 		verdict = file_work(&f, opt);
-	if (verdict == VERDICT_CHANGED && file_replace(&f, st.st_mode))
-		verdict = VERDICT_FAILED;
+	if (verdict == VERDICT_CHANGED)
+		verdict = file_replace(&f, mode);
 	if (verdict == VERDICT_FAILED)
 		fprintf(stderr, "recordmcount: %s: %s\n", path, f.error);
 	elf_file_free(&f);
-	if (f.base)
-		munmap(f.base, f.size);
 	return verdict;
 }
 
@@ -194,8 +144,8 @@ int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "nop", no_argument, NULL, 'n' },
-		{ "image", no_argument, NULL, 'i' },
-		{ "list", no_argument, NULL, 'l' },
+		{ "image", no_argument, NULL, MODE_IMAGE },
+		{ "list", no_argument, NULL, MODE_LIST },
 		{ }
 	};
 	struct options opt = { .mode = MODE_OBJECT, .action = SITE_RECORD };
@@ -209,20 +159,17 @@ int main(int argc, char **argv)
 		case 'w':
 			opt.warn = true;
 			break;
-		case 'i':
-			opt.mode = MODE_IMAGE;
-			modes++;
-			break;
-		case 'l':
-			opt.mode = MODE_LIST;
+		case MODE_IMAGE:
+		case MODE_LIST:
+			opt.mode = c;
 			modes++;
 			break;
 		default:
 			return usage_print();
 		}
 	}
-	if (optind == argc || modes > 1 || (opt.mode != MODE_OBJECT && argc - optind > 1) ||
-	    (opt.mode != MODE_OBJECT && opt.action != SITE_RECORD))
+	if (optind == argc || modes > 1 ||
+	    (modes && (argc - optind > 1 || opt.action != SITE_RECORD)))
 		return usage_print();
 	for (; optind < argc; optind++)
 		failed |= file_process(argv[optind], &opt) == VERDICT_FAILED;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../../scripts/recordmcount-elf.h"
+#include "../../../scripts/recordmcount-modes.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -35,18 +35,12 @@ static void message_check(const struct elf_file *f)
 
 static void object_again(const struct elf_file *first)
 {
-	struct elf_file f = { .path = "again" };
+	struct elf_file f = { .path = "again", .size = first->size };
 
-	f.size = first->keep + first->tail.len;
-	f.base = malloc(f.size);
-	if (!f.base)
-		abort();
-	memcpy(f.base, first->base, first->keep);
-	memcpy(f.base + first->keep, first->tail.data, first->tail.len);
-	if (object_record(&f, SITE_RECORD) == VERDICT_CHANGED)
+	f.base = bytes_copy(first->base, first->size);
+	if (!elf_file_load(&f) && object_record(&f, SITE_RECORD) == VERDICT_CHANGED)
 		abort();
 	elf_file_free(&f);
-	free(f.base);
 }
 
 static void object_try(const u8 *data, size_t size, enum site_action action)
@@ -55,13 +49,12 @@ static void object_try(const u8 *data, size_t size, enum site_action action)
 	int verdict;
 
 	f.base = bytes_copy(data, size);
-	verdict = object_record(&f, action);
+	verdict = elf_file_load(&f) ? VERDICT_FAILED : object_record(&f, action);
 	if (verdict == VERDICT_FAILED)
 		message_check(&f);
 	if (verdict == VERDICT_CHANGED)
 		object_again(&f);
 	elf_file_free(&f);
-	free(f.base);
 }
 
 static void image_try(const u8 *data, size_t size)
@@ -69,10 +62,9 @@ static void image_try(const u8 *data, size_t size)
 	struct elf_file f = { .path = "fuzz", .size = size };
 
 	f.base = bytes_copy(data, size);
-	if (image_finish(&f) == VERDICT_FAILED)
+	if (elf_file_load(&f) || image_finish(&f) == VERDICT_FAILED)
 		message_check(&f);
 	elf_file_free(&f);
-	free(f.base);
 }
 
 static void list_try(const u8 *data, size_t size)
@@ -85,12 +77,13 @@ static void list_try(const u8 *data, size_t size)
 	if (!null)
 		abort();
 	f.base = bytes_copy(data, size);
-	if (size > 16 && data[16] == ET_REL)
-		object_list(&f, null);
-	else
-		image_list(&f, null);
+	if (!elf_file_load(&f)) {
+		if (f.type == ET_REL)
+			object_list(&f, null);
+		else
+			image_list(&f, null);
+	}
 	elf_file_free(&f);
-	free(f.base);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
