@@ -6,8 +6,8 @@
  * something to do each time one of them is called. The commands are defined
  * where the things are that they control. Here is the list of them; the probe,
  * one for each pair of a trace array and a kind (struct ftrace_probe_ops),
- * with an ops that is attached to the probe's sites; and the mapper, in which
- * the kinds keep what they know of each site.
+ * with an ops that is attached to the probe's sites. What the kinds know of each
+ * site they keep in a mapper (ftrace_mapper.c).
  *
  * Invariants:
  *
@@ -32,18 +32,15 @@
  * both. ->free is called without ftrace_lock, for it may switch an event off,
  * and with whatever the kind's own command holds.
  *
- * Contexts: ftrace_probe_func() and ftrace_func_mapper_find_ip() run wherever
- * a function is called, NMIs included, and take no lock. All the rest sleeps.
+ * Contexts: ftrace_probe_func() runs wherever a function is called, NMIs
+ * included, and takes no lock. All the rest sleeps.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
-#include <linux/rculist.h>
-#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -56,26 +53,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "trace.h"
-
-#define FTRACE_MAPPER_BITS	10
-
-/**
- * struct ftrace_mapper_entry - what a kind of probe keeps of one site
- * @node: in the bucket
- * @ip: the site
- * @data: belongs to the kind; callbacks change it in place
- * @rcu: frees the entry after those who walk its bucket have left
- */
-struct ftrace_mapper_entry {
-	struct hlist_node	node;
-	unsigned long		ip;
-	void			*data;
-	struct rcu_head		rcu;
-};
-
-struct ftrace_func_mapper {
-	struct hlist_head	buckets[1 << FTRACE_MAPPER_BITS];
-};
 
 /**
  * struct ftrace_probe - one kind of probe in one trace array
@@ -97,163 +74,11 @@ struct ftrace_probe {
 	struct list_head	node;
 };
 
-static void ftrace_probe_reap_all(struct work_struct *work);
-
 static LIST_HEAD(ftrace_commands);
 static DEFINE_MUTEX(ftrace_command_mutex);
 
 static LIST_HEAD(ftrace_probes);
 static DEFINE_MUTEX(ftrace_probe_mutex);
-static DECLARE_WORK(ftrace_probe_reap_work, ftrace_probe_reap_all);
-
-/* The mapper */
-
-static struct hlist_head *ftrace_mapper_bucket(struct ftrace_func_mapper *mapper,
-					       unsigned long ip)
-{
-	return &mapper->buckets[hash_long(ip, FTRACE_MAPPER_BITS)];
-}
-
-static struct ftrace_mapper_entry *
-ftrace_mapper_find(struct ftrace_func_mapper *mapper, unsigned long ip)
-{
-	struct ftrace_mapper_entry *entry;
-
-	hlist_for_each_entry_rcu_notrace(entry, ftrace_mapper_bucket(mapper, ip), node) {
-		if (entry->ip == ip)
-			return entry;
-	}
-	return NULL;
-}
-
-/**
- * allocate_ftrace_func_mapper - make an empty map from sites to data
- *
- * Context: Sleeps.
- * Return: The map, for free_ftrace_func_mapper(), or NULL without memory.
- */
-struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
-{
-	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
-}
-
-/**
- * ftrace_func_mapper_find_ip - find what is kept of a site
- * @mapper: the map, or NULL for one without entries
- * @ip: the site
- *
- * The caller sees to it that @ip is not removed while it uses the result: a
- * callback does so by being called from @ip.
- *
- * Context: Any, NMI included, where RCU is watching. Takes no lock, and calls
- * nothing that is traced.
- * Return: Where the data of @ip is kept, so that data no larger than a pointer
- * can be changed in place; NULL if there is none.
- */
-void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper,
-				  unsigned long ip)
-{
-	struct ftrace_mapper_entry *entry;
-
-	if (!mapper)
-		return NULL;
-
-	/* For the others in the bucket, which may be removed meanwhile. */
-	rcu_read_lock_sched_notrace();
-	entry = ftrace_mapper_find(mapper, ip);
-	rcu_read_unlock_sched_notrace();
-
-	return entry ? &entry->data : NULL;
-}
-
-/**
- * ftrace_func_mapper_add_ip - keep something of a site
- * @mapper: the map
- * @ip: the site
- * @data: what to keep
- *
- * Context: Sleeps. Only from a probe's ->init, which serializes the changes.
- * Return: 0; -EBUSY if there is an entry for @ip already; -ENOMEM. An error
- * leaves the map as it was.
- */
-int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper,
-			      unsigned long ip, void *data)
-{
-	struct ftrace_mapper_entry *entry;
-
-	lockdep_assert_held(&ftrace_probe_mutex);
-
-	if (ftrace_mapper_find(mapper, ip))
-		return -EBUSY;
-
-	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
-	if (!entry)
-		return -ENOMEM;
-
-	entry->ip = ip;
-	entry->data = data;
-	hlist_add_head_rcu(&entry->node, ftrace_mapper_bucket(mapper, ip));
-	return 0;
-}
-
-/**
- * ftrace_func_mapper_remove_ip - forget what is kept of a site
- * @mapper: the map
- * @ip: the site, from which no callback comes any more
- *
- * Context: Only from a probe's ->free, which serializes the changes.
- * Return: The data of @ip, which is the caller's again; NULL if there is no
- * entry, or if the data was NULL.
- */
-void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper,
-				   unsigned long ip)
-{
-	struct ftrace_mapper_entry *entry;
-	void *data;
-
-	lockdep_assert_held(&ftrace_probe_mutex);
-
-	entry = mapper ? ftrace_mapper_find(mapper, ip) : NULL;
-	if (!entry)
-		return NULL;
-
-	data = entry->data;
-	hlist_del_rcu(&entry->node);
-
-	/*
-	 * Callbacks from other sites may be on this entry, on their way down
-	 * the bucket. They have preemption off and RCU watching, see
-	 * ftrace_probe_func(), so a plain grace period is enough for them.
-	 */
-	kfree_rcu(entry, rcu);
-	return data;
-}
-
-/**
- * free_ftrace_func_mapper - free a map and its entries
- * @mapper: the map, which no callback uses any more, or NULL
- * @free_func: called with the data of each entry that is left, or NULL
- *
- * Context: That of @free_func; sleeping is no problem here.
- */
-void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
-			     ftrace_mapper_func free_func)
-{
-	struct ftrace_mapper_entry *entry;
-	struct hlist_node *next;
-
-	if (!mapper)
-		return;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(mapper->buckets); i++) {
-		hlist_for_each_entry_safe(entry, next, &mapper->buckets[i], node) {
-			if (free_func)
-				free_func(entry->data);
-			kfree(entry);
-		}
-	}
-	kfree(mapper);
-}
 
 /* The life of a probe */
 
@@ -278,13 +103,12 @@ static void ftrace_probe_func(unsigned long ip, unsigned long parent_ip,
 	ftrace_test_recursion_unlock(bit);
 }
 
-static struct ftrace_site_set *ftrace_probe_sites(const struct ftrace_probe *probe)
+static struct ftrace_site_set *probe_sites(const struct ftrace_probe *probe)
 {
 	return probe->ops.filter->only;
 }
 
-static struct ftrace_probe *ftrace_probe_find(struct trace_array *tr,
-					      struct ftrace_probe_ops *kind)
+static struct ftrace_probe *probe_find(struct trace_array *tr, struct ftrace_probe_ops *kind)
 {
 	struct ftrace_probe *probe;
 
@@ -297,15 +121,12 @@ static struct ftrace_probe *ftrace_probe_find(struct trace_array *tr,
 	return NULL;
 }
 
-static struct ftrace_probe *ftrace_probe_create(struct trace_array *tr,
-						struct ftrace_probe_ops *kind)
+static struct ftrace_probe *probe_create(struct trace_array *tr, struct ftrace_probe_ops *kind)
 {
-	struct ftrace_probe *probe;
+	struct ftrace_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
 
-	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
 	if (!probe)
 		return NULL;
-
 	probe->tr = tr;
 	probe->kind = kind;
 	probe->ops.func = ftrace_probe_func;
@@ -317,6 +138,14 @@ static struct ftrace_probe *ftrace_probe_create(struct trace_array *tr,
 	return probe;
 }
 
+static void probe_unlink(struct ftrace_probe *probe)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	list_del(&probe->tr_node);
+	list_del(&probe->node);
+}
+
 /*
  * Wait until no callback runs, nor will, for a site that was detached.
  *
@@ -326,7 +155,7 @@ static struct ftrace_probe *ftrace_probe_create(struct trace_array *tr,
  * preempted there, but does not give up the CPU by itself: RCU-tasks waits until
  * each task has done so.
  */
-static void ftrace_probe_wait(struct ftrace_probe *probe)
+static void probe_wait(struct ftrace_probe *probe)
 {
 	if (probe->ops.flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_wait_for_tasks();
@@ -335,66 +164,44 @@ static void ftrace_probe_wait(struct ftrace_probe *probe)
 }
 
 /* Undo the ->init of the first @nr of @sites; no callback comes from them. */
-static void ftrace_probe_free_sites(struct ftrace_probe *probe,
-				    const struct ftrace_site_set *sites, unsigned int nr)
+static void probe_free_sites(struct ftrace_probe *probe, const struct ftrace_site_set *sites,
+			     unsigned int nr)
 {
 	struct ftrace_probe_ops *kind = probe->kind;
 
 	lockdep_assert_held(&ftrace_probe_mutex);
 
-	if (!kind->free)
-		return;
-
-	for (unsigned int i = 0; i < nr; i++)
+	for (unsigned int i = 0; kind->free && i < nr; i++)
 		kind->free(kind, probe->tr, sites->ip[i], probe->data);
 }
 
 /* Finish off sites that have just been detached; takes @sites. */
-static void ftrace_probe_retire_sites(struct ftrace_probe *probe,
-				      struct ftrace_site_set *sites)
+static void probe_retire_sites(struct ftrace_probe *probe, struct ftrace_site_set *sites)
 {
 	if (!sites)
 		return;
-
-	ftrace_probe_wait(probe);
-	ftrace_probe_free_sites(probe, sites, sites->nr);
+	probe_wait(probe);
+	probe_free_sites(probe, sites, sites->nr);
 	ftrace_site_set_free(sites);
 }
 
-static struct ftrace_site_set *ftrace_probe_take_gone(struct ftrace_probe *probe)
-{
-	struct ftrace_site_set *gone;
-
-	guard(mutex)(&ftrace_lock);
-
-	gone = probe->gone;
-	probe->gone = NULL;
-	return gone;
-}
-
-static bool ftrace_probe_unlink_unused(struct ftrace_probe *probe)
-{
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_probe_sites(probe) || probe->gone)
-		return false;
-
-	list_del(&probe->tr_node);
-	list_del(&probe->node);
-	return true;
-}
-
 /* Return: whether the probe is still there. */
-static bool ftrace_probe_reap(struct ftrace_probe *probe)
+static bool probe_reap(struct ftrace_probe *probe)
 {
 	struct ftrace_probe_ops *kind = probe->kind;
+	struct ftrace_site_set *gone;
 
 	lockdep_assert_held(&ftrace_probe_mutex);
 
-	ftrace_probe_retire_sites(probe, ftrace_probe_take_gone(probe));
+	scoped_guard(mutex, &ftrace_lock)
+		gone = no_free_ptr(probe->gone);
+	probe_retire_sites(probe, gone);
 
-	if (!ftrace_probe_unlink_unused(probe))
-		return true;
+	scoped_guard(mutex, &ftrace_lock) {
+		if (probe_sites(probe) || probe->gone)
+			return true;
+		probe_unlink(probe);
+	}
 
 	/* Each site that there ever was has been waited for, so the ops is idle. */
 	if (kind->free)
@@ -408,7 +215,7 @@ static bool ftrace_probe_reap(struct ftrace_probe *probe)
  * one way or another hold it for such a kind; only unloading does not, and
  * leaves the work to this.
  */
-static void ftrace_probe_reap_all(struct work_struct *work)
+static void probe_reap_all(struct work_struct *work)
 {
 	struct ftrace_probe *probe, *next;
 
@@ -416,71 +223,59 @@ static void ftrace_probe_reap_all(struct work_struct *work)
 	guard(mutex)(&ftrace_probe_mutex);
 
 	list_for_each_entry_safe(probe, next, &ftrace_probes, node)
-		ftrace_probe_reap(probe);
+		probe_reap(probe);
 }
 
-static struct ftrace_probe *ftrace_probe_find_or_create(struct trace_array *tr,
-							struct ftrace_probe_ops *kind)
+static DECLARE_WORK(probe_reap_work, probe_reap_all);
+
+static struct ftrace_probe *probe_find_or_create(struct trace_array *tr,
+						 struct ftrace_probe_ops *kind)
 {
-	struct ftrace_probe *probe = ftrace_probe_find(tr, kind);
+	struct ftrace_probe *probe = probe_find(tr, kind);
 
 	/* New text may stand where the old went away: invariant 3. */
-	if (probe && ftrace_probe_reap(probe))
-		return probe;
-	return ftrace_probe_create(tr, kind);
+	return probe && probe_reap(probe) ? probe : probe_create(tr, kind);
 }
 
 /* The sites of a probe */
 
-static struct ftrace_site_set *ftrace_probe_match_new(struct ftrace_probe *probe,
-						      const char *glob)
+/* Return: the sites that match and are not the probe's yet, or an ERR_PTR(). */
+static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const char *glob)
 {
 	struct ftrace_site_set *match __free(site_set) = NULL;
-	struct ftrace_site_set *new;
 
+	if (ftrace_disabled)
+		return ERR_PTR(-ENODEV);
 	match = ftrace_match_sites(glob, NULL);
-	if (!IS_ERR(match))
-		ftrace_site_set_drop_lost(match);
-	if (IS_ERR(match) || !ftrace_probe_sites(probe))
-		return_ptr(match);
-
-	new = ftrace_site_set_minus(match, ftrace_probe_sites(probe));
-	return IS_ERR_OR_NULL(new) ? ERR_PTR(-ENOMEM) : new;
+	if (IS_ERR(match))
+		return match;
+	ftrace_site_set_drop_lost(match);
+	return ftrace_site_set_minus(match, probe_sites(probe)) ?: ERR_PTR(-ENOMEM);
 }
 
-static int ftrace_probe_init_sites(struct ftrace_probe *probe, void *init_data,
-				   const struct ftrace_site_set *sites, unsigned int *nr)
+static int probe_init_sites(struct ftrace_probe *probe, void *init_data,
+			    const struct ftrace_site_set *sites, unsigned int *nr)
 {
 	struct ftrace_probe_ops *kind = probe->kind;
-	int ret;
-
-	if (!kind->init) {
-		*nr = sites->nr;
-		return 0;
-	}
+	int ret = 0;
 
 	for (*nr = 0; *nr < sites->nr; (*nr)++) {
-		ret = kind->init(kind, probe->tr, sites->ip[*nr], init_data, &probe->data);
+		if (kind->init)
+			ret = kind->init(kind, probe->tr, sites->ip[*nr], init_data, &probe->data);
 		if (ret < 0)
 			return ret;
 	}
 	return 0;
 }
 
-static int ftrace_probe_attach_sites(struct ftrace_probe *probe,
-				     const struct ftrace_site_set *new)
+static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_site_set *new)
 {
-	struct ftrace_site_set *only __free(site_set) = NULL;
 	struct ftrace_filter *filter = probe->ops.filter;
+	struct ftrace_site_set *only = ftrace_site_set_union(filter->only, new);
 	int ret;
 
-	if (filter->only)
-		only = ftrace_site_set_union(filter->only, new);
-	else
-		only = ftrace_site_set_dup(new);
-	if (IS_ERR_OR_NULL(only))
+	if (!only)
 		return -ENOMEM;
-
 	if (filter->only) {
 		ret = ftrace_refilter(filter, only, NULL);
 	} else {
@@ -489,123 +284,70 @@ static int ftrace_probe_attach_sites(struct ftrace_probe *probe,
 		if (ret)
 			filter->only = NULL;
 	}
-	if (!ret)
-		retain_and_null_ptr(only);
+	if (ret)
+		ftrace_site_set_free(only);
 	return ret;
 }
 
-/*
- * From the match to the attaching in one go, lest text go away or come in
- * between. An error leaves @nr_init of @new with an ->init that is to be undone.
- */
-static int ftrace_probe_grow_locked(struct ftrace_probe *probe, const char *glob,
-				    void *init_data, struct ftrace_site_set **new,
-				    unsigned int *nr_init)
-{
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return -ENODEV;
-
-	*new = ftrace_probe_match_new(probe, glob);
-	if (IS_ERR(*new))
-		return PTR_ERR(*new);
-	if (!(*new)->nr)
-		return -EINVAL;
-
-	ret = ftrace_probe_init_sites(probe, init_data, *new, nr_init);
-	if (ret)
-		return ret;
-	return ftrace_probe_attach_sites(probe, *new);
-}
-
-static int ftrace_probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
+static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
 {
 	struct ftrace_site_set *new __free(site_set) = NULL;
-	unsigned int nr_init = 0;
+	unsigned int nr_init;
 	int ret;
 
-	mutex_lock(&ftrace_lock);
-	ret = ftrace_probe_grow_locked(probe, glob, init_data, &new, &nr_init);
-	mutex_unlock(&ftrace_lock);
-
+	/* From the match to the attaching, lest text go away or come in between. */
+	scoped_guard(mutex, &ftrace_lock) {
+		new = probe_match_new(probe, glob);
+		if (IS_ERR(new))
+			return PTR_ERR(new);
+		if (!new->nr)
+			return -EINVAL;
+		ret = probe_init_sites(probe, init_data, new, &nr_init);
+		if (!ret)
+			ret = probe_attach_sites(probe, new);
+	}
 	if (!ret)
 		return new->nr;
 
 	/* They were never attached, so there is nothing to wait for. */
-	if (nr_init)
-		ftrace_probe_free_sites(probe, new, nr_init);
+	probe_free_sites(probe, new, nr_init);
 	return ret;
 }
 
 /* The caller takes the sites over. Cannot fail: an instance goes away by this. */
-static struct ftrace_site_set *ftrace_probe_detach_all(struct ftrace_probe *probe)
+static struct ftrace_site_set *probe_detach_all(struct ftrace_probe *probe)
 {
-	struct ftrace_site_set *sites = ftrace_probe_sites(probe);
-
 	lockdep_assert_held(&ftrace_lock);
 
-	if (sites)
+	if (probe_sites(probe))
 		ftrace_detach(&probe->ops);
-	probe->ops.filter->only = NULL;
-	return sites;
+	return no_free_ptr(probe->ops.filter->only);
 }
 
-/* @sites are some of the probe's; -errno leaves all of them attached. */
-static int ftrace_probe_detach_sites(struct ftrace_probe *probe,
-				     const struct ftrace_site_set *sites)
+/* Some of the probe's sites are to remain. -errno leaves all of them attached. */
+static int probe_detach_others(struct ftrace_probe *probe, const struct ftrace_site_set *remain)
 {
-	struct ftrace_site_set *keep __free(site_set) = NULL;
+	struct ftrace_site_set *only;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	keep = ftrace_site_set_minus(ftrace_probe_sites(probe), sites);
-	if (IS_ERR_OR_NULL(keep))
-		return -ENOMEM;
-
-	if (!keep->nr) {
-		ftrace_site_set_free(ftrace_probe_detach_all(probe));
+	if (!remain->nr) {
+		ftrace_site_set_free(probe_detach_all(probe));
 		return 0;
 	}
-
-	ret = ftrace_refilter(probe->ops.filter, keep, NULL);
-	if (!ret)
-		retain_and_null_ptr(keep);
+	only = ftrace_site_set_dup(remain);
+	ret = only ? ftrace_refilter(probe->ops.filter, only, NULL) : -ENOMEM;
+	if (ret)
+		ftrace_site_set_free(only);
 	return ret;
 }
 
-/* Return: those of the probe's sites whose functions match, or an ERR_PTR(). */
-static struct ftrace_site_set *ftrace_probe_match_own(struct ftrace_probe *probe,
-						      const char *glob)
-{
-	struct ftrace_site_set *match __free(site_set) = NULL;
-	struct ftrace_site_set *others __free(site_set) = NULL;
-	struct ftrace_site_set *own;
-
-	match = ftrace_match_sites(glob, NULL);
-	if (IS_ERR(match))
-		return_ptr(match);
-
-	others = ftrace_site_set_minus(ftrace_probe_sites(probe), match);
-	if (IS_ERR_OR_NULL(others))
-		return ERR_PTR(-ENOMEM);
-
-	own = ftrace_site_set_minus(ftrace_probe_sites(probe), others);
-	return IS_ERR_OR_NULL(own) ? ERR_PTR(-ENOMEM) : own;
-}
-
-static bool ftrace_glob_is_all(const char *glob)
-{
-	return !glob || !*glob || !strcmp(glob, "*");
-}
-
 /* Return: the sites that were detached, the caller's now, or an ERR_PTR(). */
-static struct ftrace_site_set *ftrace_probe_detach_glob(struct ftrace_probe *probe,
-							const char *glob)
+static struct ftrace_site_set *probe_detach_glob(struct ftrace_probe *probe, const char *glob)
 {
+	struct ftrace_site_set *remain __free(site_set) = NULL;
+	struct ftrace_site_set *match __free(site_set) = NULL;
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 	int ret;
 
@@ -613,94 +355,64 @@ static struct ftrace_site_set *ftrace_probe_detach_glob(struct ftrace_probe *pro
 
 	if (ftrace_disabled)
 		return ERR_PTR(-ENODEV);
-	if (!ftrace_probe_sites(probe))
+	if (!probe_sites(probe))
 		return ERR_PTR(-EINVAL);
-	if (ftrace_glob_is_all(glob))
-		return ftrace_probe_detach_all(probe);
+	if (!glob || !*glob || !strcmp(glob, "*"))
+		return probe_detach_all(probe);
 
-	sites = ftrace_probe_match_own(probe, glob);
-	if (IS_ERR(sites))
-		return_ptr(sites);
+	match = ftrace_match_sites(glob, NULL);
+	if (IS_ERR(match))
+		return match;
+	remain = ftrace_site_set_minus(probe_sites(probe), match);
+	sites = remain ? ftrace_site_set_minus(probe_sites(probe), remain) : NULL;
+	if (!sites)
+		return ERR_PTR(-ENOMEM);
 	if (!sites->nr)
 		return ERR_PTR(-EINVAL);
 
-	ret = ftrace_probe_detach_sites(probe, sites);
-	if (ret)
-		return ERR_PTR(ret);
-	return_ptr(sites);
-}
-
-/* Return: the members of @set from @start up to @end, or NULL without memory. */
-static struct ftrace_site_set *ftrace_probe_sites_within(const struct ftrace_site_set *set,
-							 unsigned long start, unsigned long end)
-{
-	struct ftrace_site_set *within;
-	unsigned int first = 0, last;
-
-	while (first < set->nr && set->ip[first] < start)
-		first++;
-	for (last = first; last < set->nr && set->ip[last] < end; last++)
-		;
-
-	within = ftrace_site_set_alloc(last - first);
-	if (IS_ERR_OR_NULL(within))
-		return NULL;
-
-	for (unsigned int i = 0; i < within->nr; i++)
-		within->ip[i] = set->ip[first + i];
-	return within;
+	ret = probe_detach_others(probe, remain);
+	return ret ? ERR_PTR(ret) : no_free_ptr(sites);
 }
 
 /*
  * Return: whether sites wait for their ->free. Without memory the probe keeps
  * what it has: addresses where nothing is, until new text comes to stand there.
  */
-static bool ftrace_probe_forget_range(struct ftrace_probe *probe,
-				      unsigned long start, unsigned long end)
+static bool probe_forget_range(struct ftrace_probe *probe, unsigned long start, unsigned long end)
 {
-	struct ftrace_site_set *within __free(site_set) = NULL;
+	struct ftrace_site_set *remain __free(site_set) = ftrace_site_set_dup(probe_sites(probe));
+	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct ftrace_site_set *gone __free(site_set) = NULL;
 
-	if (!ftrace_probe_sites(probe))
+	ftrace_site_set_forget(remain, start, end);
+	if (!remain || remain->nr == probe_sites(probe)->nr)
 		return false;
 
-	within = ftrace_probe_sites_within(ftrace_probe_sites(probe), start, end);
-	if (!within || !within->nr)
+	sites = ftrace_site_set_minus(probe_sites(probe), remain);
+	gone = sites ? ftrace_site_set_union(probe->gone, sites) : NULL;
+	if (!gone || probe_detach_others(probe, remain))
 		return false;
-
-	if (probe->gone)
-		gone = ftrace_site_set_union(probe->gone, within);
-	else
-		gone = ftrace_site_set_dup(within);
-	if (IS_ERR_OR_NULL(gone) || ftrace_probe_detach_sites(probe, within))
-		return false;
-
 	swap(probe->gone, gone);
 	return true;
 }
 
-static void ftrace_probe_remove(struct ftrace_probe *probe)
+static void probe_remove(struct ftrace_probe *probe)
 {
 	struct ftrace_site_set *sites;
 
-	mutex_lock(&ftrace_lock);
-	sites = ftrace_probe_detach_all(probe);
-	mutex_unlock(&ftrace_lock);
-
-	ftrace_probe_retire_sites(probe, sites);
-	WARN_ON_ONCE(ftrace_probe_reap(probe));
+	scoped_guard(mutex, &ftrace_lock)
+		sites = probe_detach_all(probe);
+	probe_retire_sites(probe, sites);
+	WARN_ON_ONCE(probe_reap(probe));
 }
 
 /* For when sites cannot be switched: they call the probe for ever. */
-static void ftrace_probe_abandon(struct ftrace_probe *probe)
+static void probe_abandon(struct ftrace_probe *probe)
 {
-	mutex_lock(&ftrace_lock);
-	list_del(&probe->tr_node);
-	list_del(&probe->node);
-	mutex_unlock(&ftrace_lock);
-
+	scoped_guard(mutex, &ftrace_lock)
+		probe_unlink(probe);
 	/* A CPU that read ftrace_disabled before ftrace_kill() may be using probe->tr. */
-	ftrace_probe_wait(probe);
+	probe_wait(probe);
 }
 
 /* Probes, for the commands */
@@ -735,12 +447,12 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 	guard(mutex)(&ftrace_probe_mutex);
 
-	probe = ftrace_probe_find_or_create(tr, probe_ops);
+	probe = probe_find_or_create(tr, probe_ops);
 	if (!probe)
 		return -ENOMEM;
 
-	ret = ftrace_probe_grow(probe, glob, data);
-	ftrace_probe_reap(probe);
+	ret = probe_grow(probe, glob, data);
+	probe_reap(probe);
 	return ret;
 }
 
@@ -769,16 +481,16 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 
 	guard(mutex)(&ftrace_probe_mutex);
 
-	probe = ftrace_probe_find(tr, probe_ops);
+	probe = probe_find(tr, probe_ops);
 	if (!probe)
 		return -ENODEV;
 
-	sites = ftrace_probe_detach_glob(probe, glob);
+	sites = probe_detach_glob(probe, glob);
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
 
-	ftrace_probe_retire_sites(probe, sites);
-	ftrace_probe_reap(probe);
+	probe_retire_sites(probe, sites);
+	probe_reap(probe);
 	return 0;
 }
 
@@ -800,7 +512,7 @@ void ftrace_init_trace_array(struct trace_array *tr)
  * When this returns, nothing here refers to @tr.
  *
  * Context: Sleeps, for some RCU grace periods. The caller holds event_mutex,
- * which keeps ftrace_probe_reap_work out as well.
+ * which keeps probe_reap_work out as well.
  */
 void clear_ftrace_function_probes(struct trace_array *tr)
 {
@@ -811,9 +523,9 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 
 	list_for_each_entry_safe(probe, next, &tr->func_probes, tr_node) {
 		if (ftrace_disabled)
-			ftrace_probe_abandon(probe);
+			probe_abandon(probe);
 		else
-			ftrace_probe_remove(probe);
+			probe_remove(probe);
 	}
 }
 
@@ -831,31 +543,15 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 void ftrace_command_forget_range(unsigned long start, unsigned long end)
 {
 	struct ftrace_probe *probe;
-	bool some = false;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (ftrace_disabled)
 		return;
-
 	list_for_each_entry(probe, &ftrace_probes, node) {
-		if (ftrace_probe_forget_range(probe, start, end))
-			some = true;
+		if (probe_forget_range(probe, start, end))
+			schedule_work(&probe_reap_work);
 	}
-
-	if (some)
-		schedule_work(&ftrace_probe_reap_work);
-}
-
-static void ftrace_probe_show_site(struct seq_file *m, struct ftrace_probe *probe,
-				   unsigned long ip)
-{
-	struct ftrace_probe_ops *kind = probe->kind;
-
-	if (kind->print)
-		kind->print(m, ip, kind, probe->data);
-	else
-		seq_printf(m, "%ps:%ps\n", (void *)ip, (void *)kind->func);
 }
 
 /**
@@ -868,14 +564,21 @@ static void ftrace_probe_show_site(struct seq_file *m, struct ftrace_probe *prob
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr)
 {
 	struct ftrace_probe *probe;
-	struct ftrace_site_set *sites;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(probe, &tr->func_probes, tr_node) {
-		sites = ftrace_probe_sites(probe);
-		for (unsigned int i = 0; sites && i < sites->nr; i++)
-			ftrace_probe_show_site(m, probe, sites->ip[i]);
+		const struct ftrace_site_set *sites = probe_sites(probe);
+		struct ftrace_probe_ops *kind = probe->kind;
+
+		for (unsigned int i = 0; i < ftrace_site_set_nr(sites); i++) {
+			unsigned long ip = sites->ip[i];
+
+			if (kind->print)
+				kind->print(m, ip, kind, probe->data);
+			else
+				seq_printf(m, "%ps:%ps\n", (void *)ip, (void *)kind->func);
+		}
 	}
 }
 
