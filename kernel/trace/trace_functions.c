@@ -26,10 +26,8 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
-#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
@@ -41,6 +39,7 @@
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
 #include "trace.h"
+#include "trace_record.h"
 
 /* Each option is a bit of the index into func_callbacks[]. */
 enum {
@@ -55,40 +54,6 @@ enum {
 
 /* By how much preempt_count() is up between reserving a line and committing it. */
 #define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 2 : 0)
-
-#define FUNC_PREEMPT_MAX	0xfu
-
-static __always_inline bool func_may_migrate(void)
-{
-#ifdef CONFIG_SMP
-	return !current->migration_disabled;
-#else
-	return true;
-#endif
-}
-
-static noinline unsigned int func_special_ctx(unsigned int pc)
-{
-	unsigned int ctx = tracing_gen_ctx() & ~FUNC_PREEMPT_MAX;
-
-	return ctx | min((pc & PREEMPT_MASK) - FUNC_PREEMPT_OFF, FUNC_PREEMPT_MAX);
-}
-
-/*
- * What tracing_gen_ctx() would have said to the traced function. It tests one by
- * one for each thing that can be special about a context; where none is, which
- * is the rule, what is left is the interrupt flag and the preemption count.
- */
-static __always_inline unsigned int func_trace_ctx(void)
-{
-	unsigned int pc = preempt_count();
-
-	if (likely(IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && !irq_count() &&
-		   pc <= FUNC_PREEMPT_OFF + FUNC_PREEMPT_MAX && !tif_need_resched() &&
-		   !test_preempt_need_resched() && func_may_migrate()))
-		return (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0) + pc - FUNC_PREEMPT_OFF;
-	return func_special_ctx(pc);
-}
 
 /*
  * trace_function(), in line. The context is looked at only if there is a line to
@@ -116,7 +81,7 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 	entry = tracer_event_data(event);
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
-	tracing_generic_entry_update(&entry->ent, TRACE_FN, func_trace_ctx());
+	tracing_generic_entry_update(&entry->ent, TRACE_FN, trace_ctx_without(FUNC_PREEMPT_OFF));
 
 	tracer_event_commit(buffer);
 	return true;
@@ -213,12 +178,6 @@ static __always_inline int func_stack_skip(struct ftrace_ops *ops)
 	return 3 + (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && ftrace_pids_enabled(ops));
 }
 
-/* Whether kdb or a dump has put off tracing on this CPU. */
-static __always_inline bool func_is_disabled(struct trace_array *tr)
-{
-	return atomic_read(&this_cpu_ptr(tr->array_buffer.data)->disabled);
-}
-
 /* Must be inlined: func_stack_skip() counts frames, and @opts is a constant. */
 static __always_inline void func_trace(unsigned long ip, unsigned long parent_ip,
 				       struct ftrace_ops *ops, u32 opts)
@@ -233,7 +192,7 @@ static __always_inline void func_trace(unsigned long ip, unsigned long parent_ip
 	if (unlikely(bit < 0))
 		return;
 
-	if (unlikely(func_is_disabled(tr)))
+	if (unlikely(trace_is_put_off(tr)))
 		goto unlock;
 	if ((opts & FUNC_OPT_NO_REPEATS) && func_is_repeat(tr, ip, parent_ip))
 		goto unlock;
@@ -243,30 +202,17 @@ unlock:
 	ftrace_test_recursion_unlock(bit);
 }
 
-static void function_trace_call(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	func_trace(ip, parent_ip, ops, 0);
+#define DEFINE_FUNC_CALLBACK(name, opts)						\
+static void name(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,	\
+		 struct ftrace_regs *fregs)						\
+{											\
+	func_trace(ip, parent_ip, ops, opts);						\
 }
 
-static void function_stack_trace_call(unsigned long ip, unsigned long parent_ip,
-				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	func_trace(ip, parent_ip, ops, FUNC_OPT_STACK);
-}
-
-static void function_no_repeats_trace_call(unsigned long ip, unsigned long parent_ip,
-					   struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-	func_trace(ip, parent_ip, ops, FUNC_OPT_NO_REPEATS);
-}
-
-static void function_stack_no_repeats_trace_call(unsigned long ip, unsigned long parent_ip,
-						 struct ftrace_ops *ops,
-						 struct ftrace_regs *fregs)
-{
-	func_trace(ip, parent_ip, ops, FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS);
-}
+DEFINE_FUNC_CALLBACK(function_trace_call, 0)
+DEFINE_FUNC_CALLBACK(function_stack_trace_call, FUNC_OPT_STACK)
+DEFINE_FUNC_CALLBACK(function_no_repeats_trace_call, FUNC_OPT_NO_REPEATS)
+DEFINE_FUNC_CALLBACK(function_stack_no_repeats_trace_call, FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS)
 
 static const ftrace_func_t func_callbacks[] = {
 	[0]					= function_trace_call,
@@ -400,21 +346,21 @@ static struct tracer func_tracer __tracer_data = {
  */
 int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 {
+	struct ftrace_ops *ops __free(kfree) = NULL;
+
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
 		return 0;
 
-	tr->ops = kzalloc(sizeof(*tr->ops), GFP_KERNEL);
-	if (!tr->ops)
+	ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+	if (!ops)
 		return -ENOMEM;
-
-	tr->ops->func = ftrace_stub;
-	tr->ops->flags = FTRACE_OPS_FL_PID;
-	tr->ops->private = tr;
-	if (!allocate_fgraph_ops(tr, tr->ops))
-		return 0;
-	kfree(tr->ops);
-	tr->ops = NULL;
-	return -ENOMEM;
+	ops->func = ftrace_stub;
+	ops->flags = FTRACE_OPS_FL_PID;
+	ops->private = tr;
+	if (allocate_fgraph_ops(tr, ops))
+		return -ENOMEM;
+	tr->ops = no_free_ptr(ops);
+	return 0;
 }
 
 /**
@@ -478,29 +424,37 @@ void ftrace_destroy_function_files(struct trace_array *tr)
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/**
- * struct func_probe - a kind of probe
- * @ops: what it does
- * @name: the command that sets it
- */
-struct func_probe {
-	struct ftrace_probe_ops		ops;
-	const char			*name;
+/* What a command does. */
+enum func_action {
+	FUNC_TRACEON,
+	FUNC_TRACEOFF,
+	FUNC_STACKTRACE,
+	FUNC_DUMP,
+	FUNC_CPUDUMP,
 };
 
 /**
  * struct func_command - a function command
  * @cmd: for the list of commands
+ * @action: what it does
  * @once: it is always counted, and acts one time
- * @unlimited: the probe that acts at each call
- * @counted: the probe that acts a number of times
+ * @unlimited: the kind of probe that acts at each call
+ * @counted: the kind of probe that acts a number of times
  */
 struct func_command {
 	struct ftrace_func_command	cmd;
+	enum func_action		action;
 	bool				once;
-	struct func_probe		unlimited;
-	struct func_probe		counted;
+	struct ftrace_probe_ops		unlimited;
+	struct ftrace_probe_ops		counted;
 };
+
+static struct func_command *func_command_of(struct ftrace_probe_ops *ops)
+{
+	if (ops->init)
+		return container_of(ops, struct func_command, counted);
+	return container_of(ops, struct func_command, unlimited);
+}
 
 /* How many times are left for a site; NULL where they are not counted. */
 static long *func_probe_count(void *data, unsigned long ip)
@@ -508,11 +462,14 @@ static long *func_probe_count(void *data, unsigned long ip)
 	return (long *)ftrace_func_mapper_find_ip(data, ip);
 }
 
-/* Return: whether there was a time left; it is taken. */
+/* Return: whether there was a time left, and is taken; or times are not counted. */
 static bool func_count_take(long *count)
 {
-	long left = READ_ONCE(*count);
+	long left;
 
+	if (!count)
+		return true;
+	left = READ_ONCE(*count);
 	do {
 		if (left <= 0)
 			return false;
@@ -520,9 +477,8 @@ static bool func_count_take(long *count)
 	return true;
 }
 
-static void func_probe_switch(struct trace_array *tr, unsigned long ip, void *data, bool on)
+static void func_switch(struct trace_array *tr, long *count, bool on)
 {
-	long *count = func_probe_count(data, ip);
 	long left = 0;
 
 	if (count) {
@@ -544,18 +500,6 @@ static void func_probe_switch(struct trace_array *tr, unsigned long ip, void *da
 		cmpxchg(count, left, left - 1);
 }
 
-static void func_probe_traceon(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
-			       struct ftrace_probe_ops *ops, void *data)
-{
-	func_probe_switch(tr, ip, data, true);
-}
-
-static void func_probe_traceoff(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
-				struct ftrace_probe_ops *ops, void *data)
-{
-	func_probe_switch(tr, ip, data, false);
-}
-
 /*
  * Frames of no interest: this one, ftrace_probe_func() and the trampoline; and
  * __trace_stack(), or with the ORC unwinder __ftrace_trace_stack() in its place,
@@ -563,43 +507,37 @@ static void func_probe_traceoff(unsigned long ip, unsigned long parent_ip, struc
  */
 #define FUNC_PROBE_STACK_SKIP	4
 
-static void func_probe_stacktrace(unsigned long ip, unsigned long parent_ip,
-				  struct trace_array *tr, struct ftrace_probe_ops *ops, void *data)
-{
-	long *count = func_probe_count(data, ip);
-
-	if (!tracer_tracing_is_on(tr) || (count && !func_count_take(count)))
-		return;
-	__trace_stack(tr, tracing_gen_ctx_dec(), FUNC_PROBE_STACK_SKIP);
-	/* Not to be left by a jump: this frame is counted. */
-	barrier();
-}
-
-static void func_probe_dump(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+static void func_probe_call(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 			    struct ftrace_probe_ops *ops, void *data)
 {
+	enum func_action action = func_command_of(ops)->action;
 	long *count = func_probe_count(data, ip);
 
-	if (!count || func_count_take(count))
-		ftrace_dump(DUMP_ALL);
-}
-
-static void func_probe_cpudump(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
-			       struct ftrace_probe_ops *ops, void *data)
-{
-	long *count = func_probe_count(data, ip);
-
-	if (!count || func_count_take(count))
-		ftrace_dump(DUMP_ORIG);
+	switch (action) {
+	case FUNC_TRACEON:
+	case FUNC_TRACEOFF:
+		func_switch(tr, count, action == FUNC_TRACEON);
+		break;
+	case FUNC_STACKTRACE:
+		if (tracer_tracing_is_on(tr) && func_count_take(count))
+			__trace_stack(tr, tracing_gen_ctx_dec(), FUNC_PROBE_STACK_SKIP);
+		break;
+	case FUNC_DUMP:
+	case FUNC_CPUDUMP:
+		if (func_count_take(count))
+			ftrace_dump(action == FUNC_DUMP ? DUMP_ALL : DUMP_ORIG);
+		break;
+	}
+	/* Not to be left by a jump: this frame is counted. */
+	barrier();
 }
 
 static int func_probe_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,
 			    void *data)
 {
-	struct func_probe *probe = container_of(ops, struct func_probe, ops);
 	long *count = func_probe_count(data, ip);
 
-	seq_printf(m, "%ps:%s:", (void *)ip, probe->name);
+	seq_printf(m, "%ps:%s:", (void *)ip, func_command_of(ops)->cmd.name);
 	if (count)
 		seq_printf(m, "count=%ld\n", READ_ONCE(*count));
 	else
@@ -625,11 +563,11 @@ static void func_probe_free(struct ftrace_probe_ops *ops, struct trace_array *tr
 }
 
 static struct func_command func_commands[] = {
-	{ .cmd.name = "traceon",	.unlimited.ops.func = func_probe_traceon },
-	{ .cmd.name = "traceoff",	.unlimited.ops.func = func_probe_traceoff },
-	{ .cmd.name = "stacktrace",	.unlimited.ops.func = func_probe_stacktrace },
-	{ .cmd.name = "dump",		.unlimited.ops.func = func_probe_dump,	  .once = true },
-	{ .cmd.name = "cpudump",	.unlimited.ops.func = func_probe_cpudump, .once = true },
+	{ .cmd.name = "traceon",	.action = FUNC_TRACEON },
+	{ .cmd.name = "traceoff",	.action = FUNC_TRACEOFF },
+	{ .cmd.name = "stacktrace",	.action = FUNC_STACKTRACE },
+	{ .cmd.name = "dump",		.action = FUNC_DUMP,	.once = true },
+	{ .cmd.name = "cpudump",	.action = FUNC_CPUDUMP,	.once = true },
 };
 
 /* @name is of a command that is known. */
@@ -648,7 +586,8 @@ static int func_command_run(struct trace_array *tr, struct ftrace_hash *hash, ch
 {
 	struct func_command *command = func_command_find(name);
 	char *number = strsep(&param, ":");
-	struct func_probe *probe;
+	bool counted = command->once || (number && *number);
+	struct ftrace_probe_ops *ops = counted ? &command->counted : &command->unlimited;
 	long count = 1;
 	int ret;
 
@@ -656,41 +595,32 @@ static int func_command_run(struct trace_array *tr, struct ftrace_hash *hash, ch
 		return -ENODEV;
 	if (!enable)
 		return -EINVAL;
-
-	if (command->once || (number && *number))
-		probe = &command->counted;
-	else
-		probe = &command->unlimited;
 	if (*glob == '!')
-		return unregister_ftrace_function_probe_func(glob + 1, tr, &probe->ops);
+		return unregister_ftrace_function_probe_func(glob + 1, tr, ops);
 
-	if (probe == &command->counted && !command->once) {
+	if (counted && !command->once) {
 		ret = kstrtol(number, 0, &count);
 		if (ret)
 			return ret;
 		if (count < 0)
 			return -EINVAL;
 	}
-	ret = register_ftrace_function_probe(glob, tr, &probe->ops, (void *)count);
+	ret = register_ftrace_function_probe(glob, tr, ops, (void *)count);
 	return min(ret, 0);
-}
-
-static void __init func_command_setup(struct func_command *command)
-{
-	command->cmd.func = func_command_run;
-	command->unlimited.name = command->cmd.name;
-	command->unlimited.ops.print = func_probe_print;
-
-	command->counted = command->unlimited;
-	command->counted.ops.init = func_probe_init;
-	command->counted.ops.free = func_probe_free;
 }
 
 static void __init func_commands_init(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(func_commands); i++) {
-		func_command_setup(&func_commands[i]);
-		WARN_ON(register_ftrace_command(&func_commands[i].cmd));
+		struct func_command *command = &func_commands[i];
+
+		command->cmd.func = func_command_run;
+		command->unlimited.func = func_probe_call;
+		command->unlimited.print = func_probe_print;
+		command->counted = command->unlimited;
+		command->counted.init = func_probe_init;
+		command->counted.free = func_probe_free;
+		WARN_ON(register_ftrace_command(&command->cmd));
 	}
 }
 

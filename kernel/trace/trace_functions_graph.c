@@ -29,6 +29,7 @@
 #include "ftrace_profile.h"
 #include "trace.h"
 #include "trace_output.h"
+#include "trace_record.h"
 
 /* From max_graph_depth: deeper calls are not recorded. 0 is no limit. */
 unsigned int fgraph_max_depth __read_mostly;
@@ -82,25 +83,6 @@ static int graph_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 
 /* Recording */
 
-/*
- * tracing_gen_ctx() without a call where there is little to say, which is the
- * case almost always: no interrupt, no softirq, nothing to reschedule for.
- */
-static __always_inline unsigned int graph_trace_ctx(void)
-{
-	unsigned int count = preempt_count();
-
-	if (!IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) || unlikely(count & ~0xfU))
-		return tracing_gen_ctx();
-	if (unlikely(tif_need_resched() || test_preempt_need_resched()))
-		return tracing_gen_ctx();
-#ifdef CONFIG_SMP
-	if (unlikely(current->migration_disabled))
-		return tracing_gen_ctx();
-#endif
-	return (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0) | count;
-}
-
 static __always_inline int graph_record_entry(struct trace_array *tr,
 					      const struct ftrace_graph_ent *trace,
 					      unsigned int trace_ctx)
@@ -136,12 +118,6 @@ static __always_inline void graph_record_return(struct trace_array *tr,
 	tracer_event_commit(buffer);
 }
 
-/* A dump of the buffer, for one, wants nothing written on any CPU meanwhile. */
-static __always_inline bool graph_is_disabled(const struct trace_array *tr)
-{
-	return unlikely(atomic_read(&raw_cpu_ptr(tr->array_buffer.data)->disabled));
-}
-
 static __always_inline bool graph_skips_irq(void)
 {
 	return unlikely(READ_ONCE(graph_skip_irqs)) && in_hardirq();
@@ -153,9 +129,9 @@ static __always_inline int graph_trace_entry(struct trace_array *tr,
 {
 	if (unlikely(READ_ONCE(tracing_thresh)))
 		return 1;
-	if (graph_is_disabled(tr))
+	if (unlikely(trace_is_put_off(tr)))
 		return 0;
-	return graph_record_entry(tr, trace, graph_trace_ctx());
+	return graph_record_entry(tr, trace, trace_ctx_without(0));
 }
 
 static noinline int graph_trace_entry_filtered(const struct ftrace_graph_ent *trace,
@@ -213,9 +189,9 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		return;
 	if (unlikely(threshold) && trace->rettime - trace->calltime < threshold)
 		return;
-	if (graph_is_disabled(tr))
+	if (unlikely(trace_is_put_off(tr)))
 		return;
-	graph_record_return(tr, trace, graph_trace_ctx());
+	graph_record_return(tr, trace, trace_ctx_without(0));
 }
 
 /**

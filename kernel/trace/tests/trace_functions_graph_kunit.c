@@ -13,7 +13,7 @@ static bool graph_kunit_same_context(void)
 {
 	unsigned int changing = (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
 
-	return !((graph_trace_ctx() ^ tracing_gen_ctx()) & ~changing);
+	return !((trace_ctx_without(0) ^ tracing_gen_ctx()) & ~changing);
 }
 
 static void graph_contexts(struct kunit *test)

@@ -234,7 +234,7 @@ static void func_kunit_expect_ctx(struct kunit *test, const char *name)
 		before = tracing_gen_ctx();
 		preempt_disable_notrace();
 		preempt_disable_notrace();
-		ctx = func_trace_ctx();
+		ctx = trace_ctx_without(FUNC_PREEMPT_OFF);
 		preempt_enable_no_resched_notrace();
 		preempt_enable_no_resched_notrace();
 		after = tracing_gen_ctx();
