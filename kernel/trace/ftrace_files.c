@@ -33,9 +33,17 @@
 /* With the distance to the symbol before it, the name of a site that has none. */
 #define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
 
+/* The files that list sites. The first two are for choosing functions. */
+enum site_list {
+	SITES_AVAILABLE,
+	SITES_AVAILABLE_ADDRS,
+	SITES_ENABLED,
+	SITES_TOUCHED,
+};
+
 /**
  * struct site_reader - an open file that lists sites
- * @list: what kind of file it is
+ * @list: which file it is
  * @table: the table of the line that comes next
  * @index: its record
  * @pos: the number of that line
@@ -45,7 +53,7 @@
  * @suffix_len: its length
  */
 struct site_reader {
-	const struct site_list	*list;
+	enum site_list		list;
 	struct ftrace_table	*table;
 	unsigned int		index;
 	loff_t			pos;
@@ -55,19 +63,18 @@ struct site_reader {
 	unsigned int		suffix_len;
 };
 
-/**
- * struct site_list - one kind of file
- * @choice: it is for choosing functions: not there if there is nothing to choose
- * @shows: whether a record is listed
- * @before: prints what stands before the name; may be NULL
- * @after: prints what follows it; may be NULL
- */
-struct site_list {
-	bool	choice;
-	bool	(*shows)(const struct dyn_ftrace *rec);
-	void	(*before)(struct seq_file *m, unsigned long ip);
-	void	(*after)(struct seq_file *m, const struct dyn_ftrace *rec);
-};
+static bool site_is_listed(enum site_list list, const struct dyn_ftrace *rec)
+{
+	switch (list) {
+	case SITES_ENABLED:
+		/* A user who misses a function here finds out why. */
+		return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);
+	case SITES_TOUCHED:
+		return ftrace_rec_touched(rec);
+	default:
+		return !ftrace_rec_quarantined(rec);
+	}
+}
 
 static int site_reader_set_table(struct site_reader *r, struct ftrace_table *table)
 {
@@ -89,67 +96,53 @@ static int site_reader_set_table(struct site_reader *r, struct ftrace_table *tab
 	return ret;
 }
 
-/* Moves to the next record that is listed, the present one included. */
-static int site_reader_find(struct site_reader *r)
+/* The reader at the next record that is listed, the present one included; or NULL. */
+static struct site_reader *site_reader_find(struct site_reader *r)
 {
 	int ret;
 
 	while (r->table) {
 		for (; r->index < r->table->nr; r->index++) {
-			if (r->list->shows(&r->table->recs[r->index]))
-				return 0;
+			if (site_is_listed(r->list, &r->table->recs[r->index]))
+				return r;
 		}
 		ret = site_reader_set_table(r, ftrace_table_next(r->table));
 		if (ret)
-			return ret;
+			return ERR_PTR(ret);
 	}
-	return 0;
+	return NULL;
 }
 
-static int site_reader_seek(struct site_reader *r, loff_t pos)
+static struct site_reader *site_reader_step(struct site_reader *r)
 {
-	int ret;
-
-	if (r->changed != ftrace_sites_changed || pos < r->pos) {
-		r->changed = ftrace_sites_changed;
-		r->pos = 0;
-		ret = site_reader_set_table(r, ftrace_table_next(NULL));
-		if (ret)
-			return ret;
-	}
-	ret = site_reader_find(r);
-	while (!ret && r->table && r->pos < pos) {
-		r->index++;
-		r->pos++;
-		ret = site_reader_find(r);
-	}
-	return ret;
+	r->index++;
+	r->pos++;
+	return site_reader_find(r);
 }
 
 static void *site_seq_start(struct seq_file *m, loff_t *pos)
 {
-	struct site_reader *r = m->private;
+	struct site_reader *r = m->private, *at;
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	ret = site_reader_seek(r, *pos);
-	if (ret)
-		return ERR_PTR(ret);
-	return r->table ? r : NULL;
+	if (r->changed != ftrace_sites_changed || *pos < r->pos) {
+		r->changed = ftrace_sites_changed;
+		r->pos = 0;
+		ret = site_reader_set_table(r, ftrace_table_next(NULL));
+		if (ret)
+			return ERR_PTR(ret);
+	}
+	at = site_reader_find(r);
+	while (!IS_ERR_OR_NULL(at) && r->pos < *pos)
+		at = site_reader_step(r);
+	return at;
 }
 
 static void *site_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	struct site_reader *r = m->private;
-	int ret;
-
 	++*pos;
-	r->index++;
-	r->pos++;
-	ret = site_reader_find(r);
-	if (ret)
-		return ERR_PTR(ret);
-	return r->table ? r : NULL;
+	return site_reader_step(m->private);
 }
 
 static void site_seq_stop(struct seq_file *m, void *v)
@@ -166,6 +159,42 @@ static void site_show_nameless(struct seq_file *m, struct site_reader *r, unsign
 	seq_printf(m, FTRACE_INVALID_FUNCTION "_%lu", offset);
 }
 
+static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
+{
+	if (!ftrace_callset_is_direct(cs)) {
+		seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs),
+			   ftrace_ops_callback(cs->ops[0]));
+		for (unsigned int i = 0; i < cs->nr_funcs; i++)
+			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
+	}
+	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
+		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
+			   ftrace_ops_callback(cs->ops[i]));
+	if (cs->direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
+}
+
+/*
+ * The number of ops, R for all registers, I for changing where to go on, D for a
+ * direct call, M if there ever was one of the last two, Q for quarantine. A direct
+ * call has always been shown as one for which all registers are saved.
+ */
+static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
+{
+	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+	unsigned long flags = cs ? cs->flags : 0;
+	bool direct = cs && cs->direct;
+
+	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
+		   flags & FTRACE_OPS_FL_SAVE_REGS || direct ? " R" : "  ",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
+		   direct ? " D" : "  ",
+		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
+		   ftrace_rec_modified(rec) ? " M " : "   ");
+	if (cs)
+		print_trampoline(m, cs);
+}
+
 static int site_seq_show(struct seq_file *m, void *v)
 {
 	struct site_reader *r = m->private;
@@ -173,15 +202,15 @@ static int site_seq_show(struct seq_file *m, void *v)
 	unsigned long ip = ftrace_rec_ip(r->table, rec);
 	const char *name = ftrace_names_get(&r->names, r->index);
 
-	if (r->list->before)
-		r->list->before(m, ip);
+	if (r->list == SITES_AVAILABLE_ADDRS)
+		seq_printf(m, "%lx ", ip);
 	if (name)
 		seq_write(m, name, r->names.len);
 	else
 		site_show_nameless(m, r, ip);
 	seq_write(m, r->suffix, r->suffix_len);
-	if (r->list->after)
-		r->list->after(m, rec);
+	if (r->list >= SITES_ENABLED)
+		print_attached(m, rec);
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -197,14 +226,16 @@ static const struct seq_operations site_seq_ops = {
  * What is attached can be seen at any time: it is what one looks for on a kernel
  * that is locked down, or whose tracing has been killed.
  */
-static int site_list_open(struct file *file, const struct site_list *list)
+static int site_list_open(struct inode *inode, struct file *file)
 {
+	enum site_list list = (unsigned long)inode->i_private;
+	bool choice = list < SITES_ENABLED;
+	int ret = choice ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
 	struct site_reader *r;
-	int ret = list->choice ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
 
 	if (ret)
 		return ret;
-	if (list->choice && ftrace_disabled)
+	if (choice && ftrace_disabled)
 		return -ENODEV;
 	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
 	if (!r)
@@ -223,133 +254,14 @@ static int site_list_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-#define DEFINE_SITE_LIST_FOPS(name)					\
-static int name##_open(struct inode *inode, struct file *file)		\
-{									\
-	return site_list_open(file, &name##_list);			\
-}									\
-static const struct file_operations name##_fops = {			\
-	.open		= name##_open,					\
-	.read		= seq_read,					\
-	.llseek		= seq_lseek,					\
-	.release	= site_list_release,				\
-}
-
-static bool shows_available(const struct dyn_ftrace *rec)
-{
-	return !ftrace_rec_quarantined(rec);
-}
-
-/* A user who misses a function here finds out why. */
-static bool shows_enabled(const struct dyn_ftrace *rec)
-{
-	return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);
-}
-
-static void print_address(struct seq_file *m, unsigned long ip)
-{
-	seq_printf(m, "%lx ", ip);
-}
-
-static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
-{
-	if (!ftrace_callset_is_direct(cs)) {
-		seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs),
-			   ftrace_ops_callback(cs->ops[0]));
-		for (unsigned int i = 0; i < cs->nr_funcs; i++)
-			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
-	}
-	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
-		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
-			   ftrace_ops_callback(cs->ops[i]));
-	if (cs->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
-}
-
-/* A direct call has always been shown as one for which all registers are saved. */
-static bool callset_shows_regs(const struct ftrace_callset *cs)
-{
-	return cs && (cs->flags & FTRACE_OPS_FL_SAVE_REGS || cs->direct);
-}
-
-/*
- * The number of ops, R for all registers, I for changing where to go on, D for a
- * direct call, M if there ever was one of the last two, Q for quarantine.
- */
-static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
-{
-	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
-	unsigned long flags = cs ? cs->flags : 0;
-
-	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
-		   callset_shows_regs(cs) ? " R" : "  ",
-		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
-		   cs && cs->direct ? " D" : "  ",
-		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
-		   ftrace_rec_modified(rec) ? " M " : "   ");
-	if (cs)
-		print_trampoline(m, cs);
-}
-
-static const struct site_list available_list = {
-	.choice	= true,
-	.shows	= shows_available,
+static const struct file_operations site_list_fops = {
+	.open		= site_list_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= site_list_release,
 };
-
-DEFINE_SITE_LIST_FOPS(available);
-
-static const struct site_list available_addrs_list = {
-	.choice	= true,
-	.shows	= shows_available,
-	.before	= print_address,
-};
-
-DEFINE_SITE_LIST_FOPS(available_addrs);
-
-static const struct site_list enabled_list = {
-	.shows	= shows_enabled,
-	.after	= print_attached,
-};
-
-DEFINE_SITE_LIST_FOPS(enabled);
-
-static const struct site_list touched_list = {
-	.shows	= ftrace_rec_touched,
-	.after	= print_attached,
-};
-
-DEFINE_SITE_LIST_FOPS(touched);
 
 /* callsets */
-
-static void *callset_seq_find(loff_t *pos)
-{
-	struct ftrace_callset *cs;
-
-	for (; *pos < ftrace_callset_limit(); ++*pos) {
-		cs = ftrace_callset_get(*pos);
-		if (cs && cs->nr_sites)
-			return cs;
-	}
-	return NULL;
-}
-
-static void *callset_seq_start(struct seq_file *m, loff_t *pos)
-{
-	mutex_lock(&ftrace_lock);
-	return *pos ? callset_seq_find(pos) : SEQ_START_TOKEN;
-}
-
-static void *callset_seq_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	++*pos;
-	return callset_seq_find(pos);
-}
-
-static void callset_seq_stop(struct seq_file *m, void *v)
-{
-	mutex_unlock(&ftrace_lock);
-}
 
 static unsigned int count_quarantined(void)
 {
@@ -376,25 +288,17 @@ static void callset_show_head(struct seq_file *m)
 /* What concerns others on the same function stands before the name. */
 static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
 {
-	char marks[sizeof("RID:")] = "";
+	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
+					    FTRACE_OPS_FL_DIRECT);
 
-	if (ops->flags & FTRACE_OPS_FL_SAVE_REGS)
-		strcat(marks, "R");
-	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
-		strcat(marks, "I");
-	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		strcat(marks, "D");
-	seq_printf(m, " %s%s%ps", marks, *marks ? ":" : "", ftrace_ops_callback(ops));
+	seq_printf(m, " %s%s%s%s%ps", flags & FTRACE_OPS_FL_SAVE_REGS ? "R" : "",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? "I" : "",
+		   flags & FTRACE_OPS_FL_DIRECT ? "D" : "", flags ? ":" : "",
+		   ftrace_ops_callback(ops));
 }
 
-static int callset_seq_show(struct seq_file *m, void *v)
+static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 {
-	const struct ftrace_callset *cs = v;
-
-	if (v == SEQ_START_TOKEN) {
-		callset_show_head(m);
-		return 0;
-	}
 	seq_printf(m, "%u %u ", cs->nr, cs->nr_sites);
 	if (cs->tramp)
 		seq_printf(m, "%lx %u", cs->tramp, cs->tramp_size);
@@ -403,27 +307,34 @@ static int callset_seq_show(struct seq_file *m, void *v)
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
 		callset_show_ops(m, cs->ops[i]);
 	seq_putc(m, '\n');
-	return 0;
 }
 
-static const struct seq_operations callsets_sops = {
-	.start	= callset_seq_start,
-	.next	= callset_seq_next,
-	.stop	= callset_seq_stop,
-	.show	= callset_seq_show,
-};
+static int callsets_show(struct seq_file *m, void *v)
+{
+	struct ftrace_callset *cs;
+	u32 nr;
+
+	guard(mutex)(&ftrace_lock);
+
+	callset_show_head(m);
+	for_each_ftrace_callset(cs, nr) {
+		if (cs->nr_sites)
+			callset_show(m, cs);
+	}
+	return 0;
+}
 
 /* It says where trampolines are. */
 static int callsets_open(struct inode *inode, struct file *file)
 {
-	return security_locked_down(LOCKDOWN_TRACEFS) ?: seq_open(file, &callsets_sops);
+	return security_locked_down(LOCKDOWN_TRACEFS) ?: single_open(file, callsets_show, NULL);
 }
 
 static const struct file_operations callsets_fops = {
 	.open		= callsets_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= seq_release,
+	.release	= single_release,
 };
 
 /**
@@ -433,19 +344,16 @@ static const struct file_operations callsets_fops = {
  */
 void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
 {
-	static const struct {
-		const char			*name;
-		const struct file_operations	*fops;
-	} files[] = {
-		{ "available_filter_functions",		&available_fops },
-		{ "available_filter_functions_addrs",	&available_addrs_fops },
-		{ "enabled_functions",			&enabled_fops },
-		{ "touched_functions",			&touched_fops },
-		{ "callsets",				&callsets_fops },
+	static const char * const lists[] = {
+		[SITES_AVAILABLE]	= "available_filter_functions",
+		[SITES_AVAILABLE_ADDRS]	= "available_filter_functions_addrs",
+		[SITES_ENABLED]		= "enabled_functions",
+		[SITES_TOUCHED]		= "touched_functions",
 	};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
-		trace_create_file(files[i].name, TRACE_MODE_READ, d_tracer, NULL, files[i].fops);
+	for (unsigned long i = 0; i < ARRAY_SIZE(lists); i++)
+		trace_create_file(lists[i], TRACE_MODE_READ, d_tracer, (void *)i, &site_list_fops);
+	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
 }

@@ -27,16 +27,17 @@ static struct files_kunit *files_kunit_new(struct kunit *test)
 struct files_kunit_dead {
 	const char			*name;
 	const struct file_operations	*fops;
+	enum site_list			list;
 	int				error;
 };
 
 /* After ftrace_kill() one wants to see what is attached, and can choose no more. */
 static const struct files_kunit_dead files_kunit_dead[] = {
-	{ "available_filter_functions",		&available_fops,	-ENODEV },
-	{ "available_filter_functions_addrs",	&available_addrs_fops,	-ENODEV },
-	{ "enabled_functions",			&enabled_fops,		0 },
-	{ "touched_functions",			&touched_fops,		0 },
-	{ "callsets",				&callsets_fops,		0 },
+	{ "available_filter_functions", &site_list_fops, SITES_AVAILABLE, -ENODEV },
+	{ "available_filter_functions_addrs", &site_list_fops, SITES_AVAILABLE_ADDRS, -ENODEV },
+	{ "enabled_functions", &site_list_fops, SITES_ENABLED, 0 },
+	{ "touched_functions", &site_list_fops, SITES_TOUCHED, 0 },
+	{ "callsets", &callsets_fops, 0, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(files_kunit_dead, files_kunit_dead, name);
@@ -61,19 +62,22 @@ static void files_after_kill(struct kunit *test)
 	static struct ftrace_ops ops = { .func = ftrace_stub };
 	const struct files_kunit_dead *row = test->param_value;
 	struct files_kunit *f = files_kunit_new(test);
+	struct inode *inode = kunit_kzalloc(test, sizeof(*inode), GFP_KERNEL);
 	int ret;
 
+	KUNIT_ASSERT_NOT_NULL(test, inode);
+	inode->i_private = (void *)(unsigned long)row->list;
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 0, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
 	/* No more than this of ftrace_kill(), for it is to be undone. */
 	ftrace_disabled = 1;
-	ret = row->fops->open(NULL, &f->file);
+	ret = row->fops->open(inode, &f->file);
 	KUNIT_EXPECT_EQ(test, ret, row->error);
 	if (!ret && !row->error)
 		files_kunit_read(test, f);
 	ftrace_disabled = 0;
 	if (!ret)
-		row->fops->release(NULL, &f->file);
+		row->fops->release(inode, &f->file);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	ftrace_free_filter(&ops);
 }
@@ -96,7 +100,7 @@ static void files_site_without_symbol(struct kunit *test)
 	strscpy(mod->name, "files_kunit");
 	mod->core_kallsyms.num_symtab = 0;
 	RCU_INIT_POINTER(mod->kallsyms, &mod->core_kallsyms);
-	r->list = &available_list;
+	r->list = SITES_AVAILABLE;
 	f->seq.private = r;
 
 	guard(mutex)(&ftrace_lock);
