@@ -394,13 +394,17 @@ static int ftrace_pid_add(struct trace_array *tr, enum ftrace_pid_kind kind,
 	return 0;
 }
 
-static void ftrace_pid_clear_locked(struct trace_array *tr, enum ftrace_pid_kind kind)
+/* With @if_empty, only a list that names no pid. */
+static void ftrace_pid_clear(struct trace_array *tr, enum ftrace_pid_kind kind, bool if_empty)
 {
-	struct ftrace_pid_lists *lists = tr->function_pids;
+	struct ftrace_pid_lists *lists;
 
-	lockdep_assert_held(&ftrace_pid_mutex);
+	guard(mutex)(&ftrace_pid_mutex);
 
+	lists = tr->function_pids;
 	if (!lists || !(lists->exists & BIT(kind)))
+		return;
+	if (if_empty && !xa_empty(&lists->pids[kind]))
 		return;
 
 	pid_lists_apply(lists, lists->exists & ~BIT(kind));
@@ -412,22 +416,6 @@ static void ftrace_pid_clear_locked(struct trace_array *tr, enum ftrace_pid_kind
 	pid_lists_free(lists);
 }
 
-static void ftrace_pid_clear(struct trace_array *tr, enum ftrace_pid_kind kind)
-{
-	guard(mutex)(&ftrace_pid_mutex);
-
-	ftrace_pid_clear_locked(tr, kind);
-}
-
-/* A write that names no pid does away with a list that names none either. */
-static void ftrace_pid_clear_empty(struct trace_array *tr, enum ftrace_pid_kind kind)
-{
-	guard(mutex)(&ftrace_pid_mutex);
-
-	if (tr->function_pids && xa_empty(&tr->function_pids->pids[kind]))
-		ftrace_pid_clear_locked(tr, kind);
-}
-
 /**
  * ftrace_clear_pids - drop both lists of a trace array
  * @tr: the trace array
@@ -437,89 +425,55 @@ static void ftrace_pid_clear_empty(struct trace_array *tr, enum ftrace_pid_kind 
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
-	ftrace_pid_clear(tr, FTRACE_PID_ONLY);
-	ftrace_pid_clear(tr, FTRACE_PID_NOT);
+	ftrace_pid_clear(tr, FTRACE_PID_ONLY, false);
+	ftrace_pid_clear(tr, FTRACE_PID_NOT, false);
 }
 
 /* The files: a pid per line */
 
-/* The position is the pid, so that a reader keeps it while others come and go. */
-static void *pid_seq_find(struct ftrace_pid_lists *lists, enum ftrace_pid_kind kind, loff_t *pos)
-{
-	unsigned long pid = *pos;
-
-	if (!xa_find(&lists->pids[kind], &pid, ULONG_MAX, XA_PRESENT))
-		return NULL;
-	*pos = pid;
-	return pos;
-}
-
-static void *ftrace_pid_seq_start(struct seq_file *m, loff_t *pos)
+static int ftrace_pid_show(struct seq_file *m, void *v)
 {
 	struct ftrace_pid_file *file = m->private;
 	struct ftrace_pid_lists *lists;
+	unsigned long pid;
+	void *entry;
 
-	mutex_lock(&ftrace_pid_mutex);
+	guard(mutex)(&ftrace_pid_mutex);
 
 	lists = file->tr->function_pids;
-	if (lists && (lists->exists & BIT(file->kind)))
-		return pid_seq_find(lists, file->kind, pos);
-	return *pos ? NULL : SEQ_START_TOKEN;
-}
-
-static void *ftrace_pid_seq_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	struct ftrace_pid_file *file = m->private;
-
-	++*pos;
-	if (v == SEQ_START_TOKEN)
-		return NULL;
-	return pid_seq_find(file->tr->function_pids, file->kind, pos);
-}
-
-static void ftrace_pid_seq_stop(struct seq_file *m, void *v)
-{
-	mutex_unlock(&ftrace_pid_mutex);
-}
-
-static int ftrace_pid_seq_show(struct seq_file *m, void *v)
-{
-	if (v == SEQ_START_TOKEN)
+	if (!lists || !(lists->exists & BIT(file->kind))) {
 		seq_puts(m, "no pid\n");
-	else
-		seq_printf(m, "%lld\n", *(loff_t *)v);
+		return 0;
+	}
+	xa_for_each(&lists->pids[file->kind], pid, entry)
+		seq_printf(m, "%lu\n", pid);
 	return 0;
 }
-
-static const struct seq_operations ftrace_pid_seq_ops = {
-	.start	= ftrace_pid_seq_start,
-	.next	= ftrace_pid_seq_next,
-	.stop	= ftrace_pid_seq_stop,
-	.show	= ftrace_pid_seq_show,
-};
 
 static int ftrace_pid_file_open(struct trace_array *tr, enum ftrace_pid_kind kind,
 				struct file *filp)
 {
-	struct ftrace_pid_file *file;
+	struct ftrace_pid_file *file __free(kfree) = kmalloc(sizeof(*file), GFP_KERNEL);
 	int ret;
 
+	if (!file)
+		return -ENOMEM;
+	file->tr = tr;
+	file->kind = kind;
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
 
 	/* For writers too: where they may write is in there. */
-	file = __seq_open_private(filp, &ftrace_pid_seq_ops, sizeof(*file));
-	if (!file) {
+	ret = single_open(filp, ftrace_pid_show, file);
+	if (ret) {
 		trace_array_put(tr);
-		return -ENOMEM;
+		return ret;
 	}
-
-	file->tr = tr;
-	file->kind = kind;
+	retain_and_null_ptr(file);
 
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC))
-		ftrace_pid_clear(tr, kind);
+		ftrace_pid_clear(tr, kind, false);
 	return 0;
 }
 
@@ -533,8 +487,8 @@ static int ftrace_no_pid_open(struct inode *inode, struct file *filp)
 	return ftrace_pid_file_open(inode->i_private, FTRACE_PID_NOT, filp);
 }
 
-static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
-				     size_t cnt, loff_t *ppos)
+static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf, size_t cnt,
+				     loff_t *ppos)
 {
 	struct seq_file *m = filp->private_data;
 	struct ftrace_pid_file *file = m->private;
@@ -552,7 +506,8 @@ static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
 	if (new)
 		ret = ftrace_pid_add(file->tr, file->kind, new);
 	else
-		ftrace_pid_clear_empty(file->tr, file->kind);
+		/* A write that names no pid does away with a list that names none either. */
+		ftrace_pid_clear(file->tr, file->kind, true);
 	trace_pid_list_free(new);
 	if (ret)
 		return ret;
@@ -563,8 +518,11 @@ static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
 
 static int ftrace_pid_file_release(struct inode *inode, struct file *filp)
 {
+	struct seq_file *m = filp->private_data;
+
 	trace_array_put(inode->i_private);
-	return seq_release_private(inode, filp);
+	kfree(m->private);
+	return single_release(inode, filp);
 }
 
 static const struct file_operations ftrace_pid_fops = {
@@ -592,8 +550,7 @@ static const struct file_operations ftrace_no_pid_fops = {
  */
 void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
-	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr,
-			  &ftrace_pid_fops);
+	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr, &ftrace_pid_fops);
 	trace_create_file("set_ftrace_notrace_pid", TRACE_MODE_WRITE, parent, tr,
 			  &ftrace_no_pid_fops);
 }

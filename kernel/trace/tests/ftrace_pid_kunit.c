@@ -183,19 +183,31 @@ static void pid_seq(struct kunit *test)
 	static const unsigned int pids[] = { 0, 1, 63, 64, PID_MAX_LIMIT, (1 << 30) - 1 };
 	struct trace_pid_list *new = pid_kunit_new(pids, ARRAY_SIZE(pids));
 	struct ftrace_pid_lists *lists = pid_kunit_lists(test);
-	loff_t pos = 0;
+	struct ftrace_pid_file file = { .tr = lists->tr, .kind = FTRACE_PID_NOT };
+	struct seq_file m = { .size = 64, .private = &file };
+	char want[64];
+	int len = 0;
+
+	m.buf = kunit_kzalloc(test, m.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m.buf);
+	for (unsigned int i = 0; i < ARRAY_SIZE(pids); i++)
+		len += scnprintf(want + len, sizeof(want) - len, "%u\n", pids[i]);
 
 	KUNIT_EXPECT_EQ(test, pid_list_reserve(&lists->pids[FTRACE_PID_NOT], new), 0);
 	pid_list_fill(&lists->pids[FTRACE_PID_NOT], new);
 	trace_pid_list_free(new);
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(pids); i++, pos++) {
-		KUNIT_EXPECT_PTR_EQ(test, pid_seq_find(lists, FTRACE_PID_NOT, &pos), &pos);
-		KUNIT_EXPECT_EQ(test, pos, pids[i]);
-	}
-	KUNIT_EXPECT_NULL(test, pid_seq_find(lists, FTRACE_PID_NOT, &pos));
-	pos = 0;
-	KUNIT_EXPECT_NULL(test, pid_seq_find(lists, FTRACE_PID_ONLY, &pos));
+	lists->exists = BIT(FTRACE_PID_NOT);
+	lists->tr->function_pids = lists;
+	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
+	KUNIT_EXPECT_STREQ(test, m.buf, want);
+
+	memset(m.buf, 0, m.count);
+	m.count = 0;
+	file.kind = FTRACE_PID_ONLY;
+	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
+	KUNIT_EXPECT_STREQ(test, m.buf, "no pid\n");
+	lists->tr->function_pids = NULL;
 }
 
 static bool pid_kunit_ignored(const struct trace_array *tr, const struct task_struct *task)
@@ -228,12 +240,12 @@ static void pid_lists_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_NOT, &pid, 1), 0);
 	KUNIT_EXPECT_FALSE(test, ftrace_pid_wants_current(tr));
 
-	ftrace_pid_clear(tr, FTRACE_PID_ONLY);
+	ftrace_pid_clear(tr, FTRACE_PID_ONLY, false);
 	KUNIT_EXPECT_FALSE(test, ftrace_pid_wants_current(tr));
 	KUNIT_EXPECT_FALSE(test, pid_kunit_ignored(tr, kthreadd_task));
 
 	/* It is not empty, so it stays. */
-	ftrace_pid_clear_empty(tr, FTRACE_PID_NOT);
+	ftrace_pid_clear(tr, FTRACE_PID_NOT, true);
 	KUNIT_EXPECT_FALSE(test, ftrace_pid_wants_current(tr));
 
 	ftrace_clear_pids(tr);
