@@ -77,13 +77,12 @@ DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS];
 static struct fgraph_ops *fgraph_callees[FGRAPH_MAX_USERS];
 static unsigned int fgraph_nr_users;
-/* The index that was given out last. */
+/* Indices that can be given out, and the one that was given out last. */
+static unsigned long fgraph_free_idx = GENMASK(FGRAPH_MAX_USERS - 1, 0);
 static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
 
 bool fgraph_sleep_time = true;
 static bool fgraph_watches_sleep;
-
-static DEFINE_PER_CPU(unsigned long *, fgraph_idle_stack);
 
 /* Return stacks */
 
@@ -447,8 +446,11 @@ static void fgraph_task_reset(struct task_struct *task)
 	task->curr_ret_depth = -1;
 }
 
+/* Without memory for a stack the task is not traced. */
 static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack)
 {
+	if (!stack)
+		return;
 	memset(&stack[FGRAPH_STACK_SLEPT], 0,
 	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_SLEPT) * sizeof(long));
 	atomic_set(&task->trace_overrun, 0);
@@ -458,47 +460,38 @@ static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack
 	smp_store_release(&task->ret_stack, stack);
 }
 
+/* The stack of an idle task is never freed, as the task is not. */
+static void fgraph_start_idle_task(struct task_struct *task)
+{
+	if (fgraph_nr_users && !task->ret_stack)
+		fgraph_task_set_stack(task, fgraph_stack_alloc());
+}
+
 /**
  * ftrace_graph_init_idle_task - prepare the idle task of a CPU
- * @task: the idle task
+ * @task: the idle task, not running yet
  * @cpu: its CPU
- *
- * Its stack is never freed, as the task is not.
  *
  * Context: sleeps.
  */
 void ftrace_graph_init_idle_task(struct task_struct *task, int cpu)
 {
-	unsigned long **stack = per_cpu_ptr(&fgraph_idle_stack, cpu);
-
 	fgraph_task_reset(task);
-	if (!fgraph_nr_users)
-		return;
-	if (!*stack)
-		*stack = fgraph_stack_alloc();
-	if (*stack)
-		fgraph_task_set_stack(task, *stack);
+	fgraph_start_idle_task(task);
 }
 
 /**
  * ftrace_graph_init_task - prepare a new task
  * @task: a copy of its parent, not running yet
  *
- * Without memory for a return stack the task is not traced.
- *
  * Context: sleeps.
  */
 void ftrace_graph_init_task(struct task_struct *task)
 {
-	unsigned long *stack;
-
 	task->ret_stack = NULL;
 	fgraph_task_reset(task);
-	if (!READ_ONCE(fgraph_nr_users))
-		return;
-	stack = fgraph_stack_alloc();
-	if (stack)
-		fgraph_task_set_stack(task, stack);
+	if (READ_ONCE(fgraph_nr_users))
+		fgraph_task_set_stack(task, fgraph_stack_alloc());
 }
 
 /**
@@ -539,10 +532,8 @@ static int fgraph_alloc_stacks(void)
 	unsigned int nr, given;
 	int cpu;
 
-	for_each_online_cpu(cpu) {
-		if (!idle_task(cpu)->ret_stack)
-			ftrace_graph_init_idle_task(idle_task(cpu), cpu);
-	}
+	for_each_online_cpu(cpu)
+		fgraph_start_idle_task(idle_task(cpu));
 
 	do {
 		for (nr = 0; nr < FGRAPH_STACK_BATCH; nr++) {
@@ -584,8 +575,7 @@ static void fgraph_clear_var(struct task_struct *task, unsigned int idx)
 /* Called when a CPU comes online: its idle task may be new. */
 static int fgraph_cpu_online(unsigned int cpu)
 {
-	if (!idle_task(cpu)->ret_stack)
-		ftrace_graph_init_idle_task(idle_task(cpu), cpu);
+	fgraph_start_idle_task(idle_task(cpu));
 	return 0;
 }
 
@@ -702,18 +692,6 @@ static struct notifier_block fgraph_pm_notifier = {
 	.notifier_call	= fgraph_pm_notify,
 };
 
-/* The free index that was given back the longest ago, or so. */
-static int fgraph_find_idx(void)
-{
-	for (unsigned int i = 1; i <= FGRAPH_MAX_USERS; i++) {
-		unsigned int idx = (fgraph_last_idx + i) % FGRAPH_MAX_USERS;
-
-		if (!fgraph_users[idx])
-			return idx;
-	}
-	return -ENOSPC;
-}
-
 static int fgraph_start(void)
 {
 	static bool hooked;
@@ -782,10 +760,13 @@ static void fgraph_wait(struct fgraph_ops *gops)
 
 static int fgraph_add_user(struct fgraph_ops *gops)
 {
-	int idx = fgraph_find_idx(), ret;
+	/* The free index that was given back the longest ago, or so. */
+	unsigned int idx = find_next_bit_wrap(&fgraph_free_idx, FGRAPH_MAX_USERS,
+					      fgraph_last_idx + 1);
+	int ret;
 
-	if (idx < 0)
-		return idx;
+	if (idx == FGRAPH_MAX_USERS)
+		return -ENOSPC;
 	if (!fgraph_nr_users) {
 		ret = fgraph_start();
 		if (ret)
@@ -796,6 +777,7 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 
 	gops->idx = idx;
 	fgraph_last_idx = idx;
+	__clear_bit(idx, &fgraph_free_idx);
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_entry(gops);
@@ -809,6 +791,7 @@ static void fgraph_remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_callees[gops->idx], NULL);
 	WRITE_ONCE(fgraph_users[gops->idx], NULL);
+	__set_bit(gops->idx, &fgraph_free_idx);
 	fgraph_nr_users--;
 	fgraph_update_sleep();
 	gops->entryfunc = gops->saved_func;

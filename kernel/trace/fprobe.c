@@ -261,18 +261,15 @@ static int fprobe_init(struct fprobe *fp)
 /* How many sites the filter leaves; with none the probe could never fire. */
 static int fprobe_nr_sites(struct fprobe *fp)
 {
+	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct ftrace_filter *filter = fp->ops.filter;
-	struct ftrace_site_set *sites;
-	int nr;
 
 	guard(mutex)(&ftrace_lock);
 
 	sites = ftrace_site_set_minus(filter->only, filter->not);
 	if (!sites)
 		return -ENOMEM;
-	nr = sites->nr;
-	ftrace_site_set_free(sites);
-	return nr ?: -EINVAL;
+	return sites->nr ?: -EINVAL;
 }
 
 static int fprobe_alloc_rethook(struct fprobe *fp, int nr_sites)
