@@ -52,6 +52,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -318,85 +319,42 @@ static const struct file_operations stack_size_fops = {
 	.llseek		= default_llseek,
 };
 
-/* stack_trace: a copy, made where reading begins, a line for each entry */
+/* stack_trace: all of it at a time, from a copy */
 
-static void *stack_seq_at(struct seq_file *m, loff_t pos)
+static int stack_trace_show(struct seq_file *m, void *v)
 {
-	struct stack_max *max = m->private;
-
-	if (!pos)
-		return SEQ_START_TOKEN;
-	return pos <= max->nr ? &max->addr[pos - 1] : NULL;
-}
-
-static void *stack_seq_start(struct seq_file *m, loff_t *pos)
-{
+	struct stack_max *max __free(kfree) = kmalloc(sizeof(*max), GFP_KERNEL);
 	unsigned long flags;
 
-	if (!*pos) {
-		flags = stack_max_acquire();
-		memcpy(m->private, &stack_max, sizeof(stack_max));
-		stack_max_release(flags);
-	}
-	return stack_seq_at(m, *pos);
-}
+	if (!max)
+		return -ENOMEM;
+	flags = stack_max_acquire();
+	memcpy(max, &stack_max, sizeof(*max));
+	stack_max_release(flags);
 
-static void *stack_seq_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	return stack_seq_at(m, ++*pos);
-}
-
-static void stack_seq_stop(struct seq_file *m, void *v)
-{
-}
-
-static void stack_show_header(struct seq_file *m, const struct stack_max *max)
-{
 	seq_printf(m, STACK_HEADER, max->nr);
-	if (stack_tracer_enabled || max->size)
-		return;
-	seq_puts(m,
-		 "#\n#  Stack tracer disabled\n#\n"
-		 "# To enable the stack tracer, either add 'stacktrace' to the\n"
-		 "# kernel command line\n"
-		 "# or 'echo 1 > /proc/sys/kernel/stack_tracer_enabled'\n#\n");
-}
-
-static int stack_seq_show(struct seq_file *m, void *v)
-{
-	struct stack_max *max = m->private;
-	unsigned int i;
-
-	if (v == SEQ_START_TOKEN) {
-		stack_show_header(m, max);
-		return 0;
-	}
-	i = (unsigned long *)v - max->addr;
-	seq_printf(m, STACK_LINE, i, max->depth[i], stack_part(max, i), (void *)max->addr[i]);
+	if (!stack_tracer_enabled && !max->size)
+		seq_puts(m,
+			 "#\n#  Stack tracer disabled\n#\n"
+			 "# To enable the stack tracer, either add 'stacktrace' to the\n"
+			 "# kernel command line\n"
+			 "# or 'echo 1 > /proc/sys/kernel/stack_tracer_enabled'\n#\n");
+	for (unsigned int i = 0; i < max->nr; i++)
+		seq_printf(m, STACK_LINE, i, max->depth[i], stack_part(max, i),
+			   (void *)max->addr[i]);
 	return 0;
 }
 
-static const struct seq_operations stack_seq_ops = {
-	.start	= stack_seq_start,
-	.next	= stack_seq_next,
-	.stop	= stack_seq_stop,
-	.show	= stack_seq_show,
-};
-
 static int stack_trace_open(struct inode *inode, struct file *file)
 {
-	int ret = security_locked_down(LOCKDOWN_TRACEFS);
-
-	if (ret)
-		return ret;
-	return __seq_open_private(file, &stack_seq_ops, sizeof(stack_max)) ? 0 : -ENOMEM;
+	return security_locked_down(LOCKDOWN_TRACEFS) ?: single_open(file, stack_trace_show, NULL);
 }
 
 static const struct file_operations stack_trace_fops = {
 	.open		= stack_trace_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= seq_release_private,
+	.release	= single_release,
 };
 
 /* stack_trace_filter */
