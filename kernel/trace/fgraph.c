@@ -329,26 +329,6 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	return &task->ret_stack[end];
 }
 
-static unsigned long *fgraph_find_data(struct task_struct *task, int end, int idx, int *size)
-{
-	int start = fgraph_entry_start(task, end);
-	unsigned int at, words;
-
-	if (start < 0)
-		return NULL;
-	for (at = start + FGRAPH_FRAME_WORDS; at < end - 1; at += words + 1) {
-		unsigned long header = task->ret_stack[at];
-
-		words = FIELD_GET(FGRAPH_DATA_WORDS, header);
-		if (FIELD_GET(FGRAPH_DATA_USER, header) != idx)
-			continue;
-		if (size)
-			*size = words * sizeof(long);
-		return &task->ret_stack[at + 1];
-	}
-	return NULL;
-}
-
 /**
  * fgraph_retrieve_data - find the data that goes with a function's call
  * @idx: the user's index
@@ -359,7 +339,23 @@ static unsigned long *fgraph_find_data(struct task_struct *task, int end, int id
  */
 void *fgraph_retrieve_data(int idx, int *size_bytes)
 {
-	return fgraph_find_data(current, current->curr_ret_stack, idx, size_bytes);
+	struct task_struct *task = current;
+	int end = task->curr_ret_stack, start = fgraph_entry_start(task, end);
+	unsigned int at, words;
+
+	if (start < 0)
+		return NULL;
+	for (at = start + FGRAPH_FRAME_WORDS; at < end - 1; at += words + 1) {
+		unsigned long header = task->ret_stack[at];
+
+		words = FIELD_GET(FGRAPH_DATA_WORDS, header);
+		if (FIELD_GET(FGRAPH_DATA_USER, header) != idx)
+			continue;
+		if (size_bytes)
+			*size_bytes = words * sizeof(long);
+		return &task->ret_stack[at + 1];
+	}
+	return NULL;
 }
 
 /**
@@ -666,16 +662,12 @@ static int fgraph_pid_func(struct ftrace_graph_ent *trace, struct fgraph_ops *go
 	return ftrace_pid_wants_current(gops->ops.private) ? gops->saved_func(trace, gops) : 0;
 }
 
-static void fgraph_choose_entry(struct fgraph_ops *gops)
-{
-	WRITE_ONCE(gops->entryfunc, ftrace_pids_enabled(&gops->ops) ? fgraph_pid_func :
-								      gops->saved_func);
-}
-
-/* The lists of pids have come or gone. */
+/* The user is new, or the lists of pids have come or gone. */
 static void fgraph_choose_func(struct ftrace_ops *ops)
 {
-	fgraph_choose_entry(container_of(ops, struct fgraph_ops, ops));
+	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
+
+	WRITE_ONCE(gops->entryfunc, ftrace_pids_enabled(ops) ? fgraph_pid_func : gops->saved_func);
 }
 
 static int fgraph_pm_notify(struct notifier_block *nb, unsigned long state, void *unused)
@@ -748,16 +740,6 @@ static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
 	return stand_in;
 }
 
-/* Context: ftrace_lock is not held. @gops has been removed. */
-static void fgraph_wait(struct fgraph_ops *gops)
-{
-	bool counted = fgraph_may_go(gops);
-
-	ftrace_ops_wait(&gops->ops);
-	if (counted)
-		ftrace_gate_wait_each(&fgraph_gates[gops->idx]);
-}
-
 static int fgraph_add_user(struct fgraph_ops *gops)
 {
 	/* The free index that was given back the longest ago, or so. */
@@ -780,7 +762,7 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 	__clear_bit(idx, &fgraph_free_idx);
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
-	fgraph_choose_entry(gops);
+	fgraph_choose_func(&gops->ops);
 	WRITE_ONCE(fgraph_users[idx], gops);
 	WRITE_ONCE(fgraph_callees[idx], fgraph_callee(gops));
 	fgraph_update_sleep();
@@ -862,7 +844,9 @@ void unregister_ftrace_graph(struct fgraph_ops *gops)
 		ftrace_detach(&gops->ops);
 		fgraph_remove_user(gops);
 	}
-	fgraph_wait(gops);
+	ftrace_ops_wait(&gops->ops);
+	if (fgraph_may_go(gops))
+		ftrace_gate_wait_each(&fgraph_gates[gops->idx]);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
