@@ -153,19 +153,6 @@ void graph_trace_close(struct trace_iterator *iter)
 
 /* Columns */
 
-static void graph_print_abs_time(struct trace_seq *s, u64 ts)
-{
-	unsigned long rem = do_div(ts, NSEC_PER_SEC);
-
-	trace_seq_printf(s, "%5llu.%06lu |  ", ts, rem / NSEC_PER_USEC);
-}
-
-static void graph_print_rel_time(struct trace_seq *s, u64 ns)
-{
-	do_div(ns, NSEC_PER_USEC);
-	trace_seq_printf(s, "%9llu us |  ", ns);
-}
-
 static void graph_print_cpu(struct trace_seq *s, int cpu)
 {
 	trace_seq_printf(s, " %*d) ", graph_cpu_digits, cpu);
@@ -189,10 +176,15 @@ static void graph_print_columns(struct trace_iterator *iter, u32 flags)
 
 	if (!(iter->tr->trace_flags & TRACE_ITER_CONTEXT_INFO))
 		return;
-	if (flags & TRACE_GRAPH_PRINT_ABS_TIME)
-		graph_print_abs_time(s, iter->ts);
+	if (flags & TRACE_GRAPH_PRINT_ABS_TIME) {
+		u64 sec = iter->ts;
+		unsigned long rem = do_div(sec, NSEC_PER_SEC);
+
+		trace_seq_printf(s, "%5llu.%06lu |  ", sec, rem / NSEC_PER_USEC);
+	}
 	if (flags & TRACE_GRAPH_PRINT_REL_TIME)
-		graph_print_rel_time(s, iter->ts - iter->array_buffer->time_start);
+		trace_seq_printf(s, "%9llu us |  ",
+				 div_u64(iter->ts - iter->array_buffer->time_start, NSEC_PER_USEC));
 	if (flags & TRACE_GRAPH_PRINT_CPU)
 		graph_print_cpu(s, iter->cpu);
 	if (flags & TRACE_GRAPH_PRINT_PROC) {
@@ -232,24 +224,23 @@ static bool graph_has_duration(const struct trace_iterator *iter, u32 flags)
 	       (iter->tr->trace_flags & TRACE_ITER_CONTEXT_INFO);
 }
 
+/* The column stays empty without @ret. */
 static void graph_print_duration(struct trace_iterator *iter, const struct ftrace_graph_ret *ret,
 				 u32 flags)
 {
+	u64 duration = ret ? ret->rettime - ret->calltime : 0;
 	struct trace_seq *s = &iter->seq;
-	u64 duration = ret->rettime - ret->calltime;
 
 	if (!graph_has_duration(iter, flags))
 		return;
+	if (!ret) {
+		trace_seq_puts(s, "              |  ");
+		return;
+	}
 	trace_seq_putc(s, flags & TRACE_GRAPH_PRINT_OVERHEAD ? trace_find_mark(duration) : ' ');
 	trace_seq_putc(s, ' ');
 	trace_print_graph_duration(duration, s);
 	trace_seq_puts(s, "|  ");
-}
-
-static void graph_print_no_duration(struct trace_iterator *iter, u32 flags)
-{
-	if (graph_has_duration(iter, flags))
-		trace_seq_puts(&iter->seq, "              |  ");
 }
 
 static void graph_print_indent(struct trace_seq *s, int level)
@@ -271,32 +262,24 @@ static void graph_print_irq(struct trace_iterator *iter, const char *arrow, u32 
 	struct trace_seq *s = &iter->seq;
 
 	graph_print_columns(iter, flags);
-	if (graph_has_duration(iter, flags))
-		trace_seq_printf(s, "  %s |\n", arrow);
-	else
-		trace_seq_printf(s, "%s\n", arrow);
+	trace_seq_printf(s, graph_has_duration(iter, flags) ? "  %s |\n" : "%s\n", arrow);
 }
 
-static void graph_print_switch(struct trace_iterator *iter, pid_t from)
+/* Every line begins here, after a note if the CPU has switched; see graph_line_end(). */
+static void graph_line_begin(struct trace_iterator *iter)
 {
 	static const char rule[] = " ------------------------------------------\n";
+	const struct graph_cpu *cpu = graph_reader_cpu(iter);
 	struct trace_seq *s = &iter->seq;
 
+	if (!cpu || cpu->last_pid == -1 || cpu->last_pid == iter->ent->pid)
+		return;
 	trace_seq_puts(s, rule);
 	graph_print_cpu(s, iter->cpu);
-	graph_print_task(s, from);
+	graph_print_task(s, cpu->last_pid);
 	trace_seq_puts(s, " => ");
 	graph_print_task(s, iter->ent->pid);
 	trace_seq_printf(s, "\n%s\n", rule);
-}
-
-/* Every line begins here, and ends with graph_line_end(). */
-static void graph_line_begin(struct trace_iterator *iter)
-{
-	const struct graph_cpu *cpu = graph_reader_cpu(iter);
-
-	if (cpu && cpu->last_pid != -1 && cpu->last_pid != iter->ent->pid)
-		graph_print_switch(iter, cpu->last_pid);
 }
 
 static enum print_line_t graph_line_end(struct trace_iterator *iter)
@@ -338,31 +321,21 @@ static bool graph_skips_return(const struct trace_iterator *iter,
 
 /* Return values */
 
+static unsigned long graph_retval(const struct ftrace_graph_ret *ret)
+{
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-static unsigned long graph_retval(const struct ftrace_graph_ret *ret)
-{
 	return ret->retval;
-}
 #else
-static unsigned long graph_retval(const struct ftrace_graph_ret *ret)
-{
 	return 0;
-}
 #endif
-
-/* The type is not known: 32 bits that would be an error as an int are one. */
-static long graph_retval_error(unsigned long retval)
-{
-	long error = retval == (u32)retval ? (s32)retval : (long)retval;
-
-	return IS_ERR_VALUE(error) ? error : 0;
 }
 
 static void graph_print_retval(struct trace_seq *s, unsigned long retval, u32 flags)
 {
-	long error = graph_retval_error(retval);
+	/* The type is not known: 32 bits that would be an error as an int are one. */
+	long error = retval == (u32)retval ? (s32)retval : (long)retval;
 
-	if (error && !(flags & TRACE_GRAPH_PRINT_RETVAL_HEX))
+	if (IS_ERR_VALUE(error) && !(flags & TRACE_GRAPH_PRINT_RETVAL_HEX))
 		trace_seq_printf(s, "= %ld */\n", error);
 	else
 		trace_seq_printf(s, "= 0x%lx */\n", retval);
@@ -370,34 +343,30 @@ static void graph_print_retval(struct trace_seq *s, unsigned long retval, u32 fl
 
 /* Calls */
 
-static void graph_print_leaf(struct trace_iterator *iter, const struct graph_call *call, u32 flags)
+/* A leaf's return is on the same line. */
+static void graph_print_call_line(struct trace_iterator *iter, const struct graph_call *call,
+				  u32 flags)
 {
+	const struct ftrace_graph_ret *ret = call->is_leaf ? &call->ret.ret : NULL;
 	const struct ftrace_graph_ent *ent = &call->entry.graph_ent;
-	const struct ftrace_graph_ret *ret = &call->ret.ret;
+	bool is_irq = graph_is_irq_entry(iter, ent->func);
 	struct trace_seq *s = &iter->seq;
 
+	if (is_irq)
+		graph_print_irq(iter, "==========>", flags);
+	graph_print_columns(iter, flags);
 	graph_print_duration(iter, ret, flags);
 	graph_print_indent(s, ent->depth);
-	trace_seq_printf(s, "%ps();", (void *)(ent->func + iter->tr->text_delta));
-	if (flags & TRACE_GRAPH_PRINT_RETVAL) {
+	trace_seq_printf(s, "%ps()%s", (void *)(ent->func + iter->tr->text_delta),
+			 ret ? ";" : " {");
+	if (ret && (flags & TRACE_GRAPH_PRINT_RETVAL)) {
 		trace_seq_puts(s, " /* ");
 		graph_print_retval(s, graph_retval(ret), flags);
 	} else {
 		trace_seq_putc(s, '\n');
 	}
-	if (graph_is_irq_entry(iter, ent->func))
+	if (ret && is_irq)
 		graph_print_irq(iter, "<==========", flags);
-}
-
-static void graph_print_nested(struct trace_iterator *iter, const struct graph_call *call,
-			       u32 flags)
-{
-	const struct ftrace_graph_ent *ent = &call->entry.graph_ent;
-	struct trace_seq *s = &iter->seq;
-
-	graph_print_no_duration(iter, flags);
-	graph_print_indent(s, ent->depth);
-	trace_seq_printf(s, "%ps() {\n", (void *)(ent->func + iter->tr->text_delta));
 }
 
 /* A comment goes below a function that was opened, but beside a leaf. */
@@ -412,28 +381,7 @@ static void graph_note_call(struct graph_cpu *cpu, const struct graph_call *call
 		cpu->depth = call->is_leaf ? ent->depth - 1 : ent->depth;
 }
 
-/* The iterator stands at the call. */
-static enum print_line_t graph_print_call_here(struct trace_iterator *iter,
-					       const struct graph_call *call, u32 flags)
-{
-	enum print_line_t ret;
-
-	graph_line_begin(iter);
-	if (graph_is_irq_entry(iter, call->entry.graph_ent.func))
-		graph_print_irq(iter, "==========>", flags);
-	graph_print_columns(iter, flags);
-	if (call->is_leaf)
-		graph_print_leaf(iter, call, flags);
-	else
-		graph_print_nested(iter, call, flags);
-
-	ret = graph_line_end(iter);
-	if (ret == TRACE_TYPE_HANDLED)
-		graph_note_call(graph_reader_cpu(iter), call);
-	return ret;
-}
-
-/* The iterator may have gone on: its records may even be overwritten. */
+/* The iterator may have gone on from the call: its records may even be overwritten. */
 static enum print_line_t graph_print_call(struct trace_iterator *iter, struct graph_call *call,
 					  u32 flags)
 {
@@ -445,7 +393,13 @@ static enum print_line_t graph_print_call(struct trace_iterator *iter, struct gr
 	iter->ent = &call->entry.ent;
 	iter->cpu = call->cpu;
 	iter->ts = call->ts;
-	ret = graph_print_call_here(iter, call, flags);
+
+	graph_line_begin(iter);
+	graph_print_call_line(iter, call, flags);
+	ret = graph_line_end(iter);
+	if (ret == TRACE_TYPE_HANDLED)
+		graph_note_call(graph_reader_cpu(iter), call);
+
 	iter->ent = ent;
 	iter->cpu = cpu;
 	iter->ts = ts;
@@ -598,7 +552,7 @@ static enum print_line_t graph_print_comment(struct trace_iterator *iter, u32 fl
 
 	graph_line_begin(iter);
 	graph_print_columns(iter, flags);
-	graph_print_no_duration(iter, flags);
+	graph_print_duration(iter, NULL, flags);
 	if (cpu && cpu->depth > 0)
 		graph_print_indent(s, cpu->depth + 1);
 	trace_seq_puts(s, "/* ");
