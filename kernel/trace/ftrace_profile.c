@@ -458,6 +458,8 @@ static void profile_free(struct ftrace_profile *profile)
 	kfree(profile);
 }
 
+DEFINE_FREE(profile, struct ftrace_profile *, profile_free(_T))
+
 static void profile_fill_buckets(struct ftrace_profile *profile, unsigned int nr_buckets)
 {
 	const struct ftrace_table *table = profile->table;
@@ -474,8 +476,8 @@ static void profile_fill_buckets(struct ftrace_profile *profile, unsigned int nr
 
 static struct ftrace_profile *profile_alloc(const struct ftrace_table *table)
 {
-	struct ftrace_profile *profile = kzalloc(struct_size(profile, count, nr_cpu_ids),
-						 GFP_KERNEL);
+	struct ftrace_profile *profile __free(profile) =
+		kzalloc(struct_size(profile, count, nr_cpu_ids), GFP_KERNEL);
 	unsigned int nr_buckets, cpu;
 
 	if (!profile)
@@ -488,20 +490,16 @@ static struct ftrace_profile *profile_alloc(const struct ftrace_table *table)
 	nr_buckets = DIV_ROUND_UP(profile->size, PROFILE_BUCKET);
 	profile->first = kvmalloc_array(nr_buckets, sizeof(*profile->first), GFP_KERNEL);
 	if (!profile->first)
-		goto free;
+		return NULL;
 	profile_fill_buckets(profile, nr_buckets);
 
 	for_each_possible_cpu(cpu) {
 		profile->count[cpu] = kvcalloc_node(table->nr, sizeof(*profile->count[cpu]),
 						    GFP_KERNEL, cpu_to_node(cpu));
 		if (!profile->count[cpu])
-			goto free;
+			return NULL;
 	}
-	return profile;
-
-free:
-	profile_free(profile);
-	return NULL;
+	return_ptr(profile);
 }
 
 static void profile_reset(struct ftrace_profile *profile)
@@ -563,60 +561,54 @@ void ftrace_profile_free_table(struct ftrace_table *table)
 
 /* Switching */
 
-/* Nothing counted before is lost unless all can be counted now. */
-static int profile_prepare_locked(void)
+static void profile_set_enabled(bool enabled)
 {
-	struct ftrace_table *table;
-	int ret;
-
 	lockdep_assert_held(&ftrace_lock);
 
-	for_each_ftrace_table(table) {
-		ret = profile_alloc_for(table);
-		if (ret)
-			return ret;
-	}
-	for_each_ftrace_table(table) {
-		if (table->profile)
-			profile_reset(table->profile);
-	}
-	profile_enabled = true;
-	profile_choose_path();
-	return 0;
-}
-
-static void profile_set_disabled(void)
-{
-	guard(mutex)(&ftrace_lock);
-
-	profile_enabled = false;
+	profile_enabled = enabled;
 	profile_choose_path();
 }
 
 static int profile_enable(void)
 {
+	struct ftrace_table *table;
 	int ret;
 
-	lockdep_assert_held(&profile_mutex);
-
-	scoped_guard(mutex, &ftrace_lock)
-		ret = profile_prepare_locked();
-	if (ret)
-		return ret;
+	scoped_guard(mutex, &ftrace_lock) {
+		/* Nothing counted before is lost unless all can be counted now. */
+		for_each_ftrace_table(table) {
+			ret = profile_alloc_for(table);
+			if (ret)
+				return ret;
+		}
+		for_each_ftrace_table(table) {
+			if (table->profile)
+				profile_reset(table->profile);
+		}
+		profile_set_enabled(true);
+	}
 
 	/* It takes ftrace_lock itself. Tables that come in between are prepared. */
-	ret = profile_attach();
-	if (ret)
-		profile_set_disabled();
-	return ret;
+	return profile_attach();
 }
 
-static void profile_disable(void)
+static int profile_switch(bool enable)
 {
-	lockdep_assert_held(&profile_mutex);
+	int ret = 0;
 
-	profile_detach();
-	profile_set_disabled();
+	guard(mutex)(&profile_mutex);
+
+	if (enable == profile_enabled)
+		return 0;
+	if (enable)
+		ret = profile_enable();
+	else
+		profile_detach();
+	if (ret || !enable) {
+		guard(mutex)(&ftrace_lock);
+		profile_set_enabled(false);
+	}
+	return ret;
 }
 
 static ssize_t profile_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -624,16 +616,7 @@ static ssize_t profile_write(struct file *filp, const char __user *ubuf, size_t 
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
-	if (ret)
-		return ret;
-
-	guard(mutex)(&profile_mutex);
-
-	if (val && !profile_enabled)
-		ret = profile_enable();
-	else if (!val && profile_enabled)
-		profile_disable();
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &val) ?: profile_switch(val);
 	if (ret)
 		return ret;
 
@@ -741,20 +724,6 @@ static void profile_show_times(struct seq_file *m, const struct profile_count *c
 
 /* The files under trace_stat: lines are made when one is opened */
 
-/* The table that @ip is in, or the next one. */
-static struct ftrace_table *profile_table_from(unsigned long ip)
-{
-	struct ftrace_table *table = ftrace_table_find(ip);
-
-	if (table)
-		return table;
-	for_each_ftrace_table(table) {
-		if (table->start > ip)
-			break;
-	}
-	return table;
-}
-
 static struct profile_line *profile_line_in(const struct ftrace_table *table, unsigned int cpu,
 					    unsigned long from)
 {
@@ -784,14 +753,17 @@ static struct profile_line *profile_line_in(const struct ftrace_table *table, un
 /* The first line at or after @from; trace_stat.c knows no errors, but an end. */
 static struct profile_line *profile_line_from(unsigned int cpu, unsigned long from)
 {
+	struct profile_line *line;
 	struct ftrace_table *table;
-	struct profile_line *line = NULL;
 
 	guard(mutex)(&ftrace_lock);
 
-	for (table = profile_table_from(from); table && !line; table = ftrace_table_next(table))
+	for_each_ftrace_table(table) {
 		line = profile_line_in(table, cpu, from);
-	return line;
+		if (line)
+			return line;
+	}
+	return NULL;
 }
 
 static void *profile_stat_start(struct tracer_stat *stat)
