@@ -2,11 +2,12 @@
 /*
  * Filters: which sites an ops wants, and how that is changed, by whoever owns the
  * ops, by the files (ftrace_filter_file.c), and by modules that come and go.
+ * ftrace_edit.c has what a change is.
  *
  * Invariants:
  *  1. Site sets are sorted and never change; a filter gets another one.
- *  2. A change is collected as sites to add and sites to take away, and applied to
- *     the filter as it is when the edit is committed.
+ *  2. A change is collected in an edit, and made to the filter as it is when the
+ *     edit is committed.
  *  3. A filter->only that becomes empty becomes NULL (every site), unless it
  *     waits for a module: an empty file has always meant that.
  *
@@ -26,6 +27,7 @@
 #include <asm/sections.h>
 
 #include "ftrace_attach.h"
+#include "ftrace_edit.h"
 #include "ftrace_filter.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
@@ -35,73 +37,6 @@
 
 /* All filters that name sites or wait for modules. */
 static LIST_HEAD(filters_in_use);
-
-/* Patterns for modules to come */
-
-static void later_free(struct ftrace_later *later)
-{
-	list_del(&later->node);
-	kfree(later->func);
-	kfree(later->module);
-	kfree(later);
-}
-
-static void later_free_list(struct list_head *list)
-{
-	struct ftrace_later *later, *next;
-
-	list_for_each_entry_safe(later, next, list, node)
-		later_free(later);
-}
-
-static int later_add(struct list_head *list, const struct ftrace_later *what)
-{
-	struct ftrace_later *later = kzalloc(sizeof(*later), GFP_KERNEL);
-
-	if (!later)
-		return -ENOMEM;
-	later->remove = what->remove;
-	later->func = kstrdup(what->func, GFP_KERNEL);
-	later->module = kstrdup(what->module, GFP_KERNEL);
-	list_add_tail(&later->node, list);
-	if (!later->func || !later->module) {
-		later_free(later);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Whether @what takes @later away: of the same name, or any of the same module. */
-static bool later_is_meant(const struct ftrace_later *later, const struct ftrace_later *what)
-{
-	if (strcmp(later->module, what->module))
-		return false;
-	return !strcmp(later->func, what->func) || (what->remove && !strcmp(what->func, "*"));
-}
-
-static void later_forget(struct list_head *list, const struct ftrace_later *what)
-{
-	struct ftrace_later *later, *next;
-
-	list_for_each_entry_safe(later, next, list, node) {
-		if (later_is_meant(later, what))
-			later_free(later);
-	}
-}
-
-/* Moves the edits to a filter's list, doing what they say. Cannot fail. */
-static void later_apply(struct list_head *list, struct list_head *edits)
-{
-	struct ftrace_later *later, *next;
-
-	list_for_each_entry_safe(later, next, edits, node) {
-		later_forget(list, later);
-		if (later->remove)
-			later_free(later);
-		else
-			list_move_tail(&later->node, list);
-	}
-}
 
 /* Whether text that a set has sites in can go away: a module's, or init text. */
 static bool site_set_may_go(const struct ftrace_site_set *set)
@@ -132,7 +67,7 @@ static void filter_update_list(struct ftrace_filter *filter)
  * @exclude: those of the sites to leave out
  *
  * Context: ftrace_lock is held while the list is used.
- * Return: the list, of struct ftrace_later.
+ * Return: the list, of struct ftrace_word.
  */
 struct list_head *ftrace_filter_later(struct ftrace_filter *filter, bool exclude)
 {
@@ -145,68 +80,52 @@ static void filter_free_content(struct ftrace_filter *filter)
 	ftrace_site_set_free(filter->not);
 	filter->only = NULL;
 	filter->not = NULL;
-	later_free_list(&filter->later);
-	later_free_list(&filter->later_not);
+	ftrace_later_free(&filter->later);
+	ftrace_later_free(&filter->later_not);
 	filter_update_list(filter);
 }
 
-/*
- * Moves what has sites in @mod from @list to @due, and the sites into *@set. What
- * is for @mod, and has none, goes on waiting where it can be seen.
- */
-static int later_match(struct list_head *list, struct list_head *due, struct module *mod,
-		       struct ftrace_site_set **set)
+/* Adds the sites in @mod of a word that waits to @edit. Return: how many; or -ENOMEM. */
+static int later_match(const struct ftrace_word *later, struct module *mod,
+		       struct ftrace_edit *edit)
 {
-	struct ftrace_later *later, *next;
-	struct ftrace_site_set *found;
-	int ret;
+	struct ftrace_site_set *found __free(site_set) = NULL;
+	int ret = ftrace_match_module(later->module, mod);
 
-	list_for_each_entry_safe(later, next, list, node) {
-		ret = ftrace_match_module(later->module, mod);
-		if (ret < 0)
-			return ret;
-		if (!ret)
-			continue;
-		found = ftrace_match_sites(later->func, module_name(mod));
-		if (IS_ERR(found))
-			return PTR_ERR(found);
-		ftrace_site_set_drop_lost(found);
-		ret = ftrace_site_set_replace(set, ftrace_site_set_union(*set, found));
-		if (found->nr)
-			list_move_tail(&later->node, due);
-		ftrace_site_set_free(found);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int filter_module_coming(struct ftrace_filter *filter, struct module *mod)
-{
-	struct ftrace_site_set *only __free(site_set) = ftrace_site_set_dup(filter->only);
-	struct ftrace_site_set *not __free(site_set) = ftrace_site_set_dup(filter->not);
-	LIST_HEAD(due_not);
-	LIST_HEAD(due);
-	int ret;
-
-	if ((filter->only && !only) || (filter->not && !not))
-		return -ENOMEM;
-	ret = later_match(&filter->later, &due, mod, &only);
-	if (!ret)
-		ret = later_match(&filter->later_not, &due_not, mod, &not);
-	if (!ret)
-		ret = ftrace_refilter(filter, only, not);
-	if (ret) {
-		list_splice(&due, &filter->later);
-		list_splice(&due_not, &filter->later_not);
+	if (ret <= 0)
 		return ret;
+	found = ftrace_match_sites(later->func, module_name(mod));
+	if (IS_ERR(found))
+		return PTR_ERR(found);
+	ftrace_site_set_drop_lost(found);
+	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = found }) ?: found->nr;
+}
+
+/* Words that match @mod, but none of its functions, stay where users can see them. */
+static int filter_module_coming(struct ftrace_filter *filter, bool exclude, struct module *mod)
+{
+	struct list_head *list = ftrace_filter_later(filter, exclude);
+	struct ftrace_word *later, *next;
+	struct ftrace_edit edit;
+	LIST_HEAD(due);
+	int ret = 0;
+
+	ftrace_edit_init(&edit, false);
+	list_for_each_entry_safe(later, next, list, node) {
+		ret = later_match(later, mod, &edit);
+		if (ret < 0)
+			break;
+		if (ret)
+			list_move_tail(&later->node, &due);
 	}
-	retain_and_null_ptr(only);
-	retain_and_null_ptr(not);
-	later_free_list(&due);
-	later_free_list(&due_not);
-	filter_update_list(filter);
-	return 0;
+	if (ret >= 0)
+		ret = list_empty(&due) ? 0 : ftrace_edit_commit(&edit, filter, exclude);
+	if (ret)
+		list_splice(&due, list);
+	else
+		ftrace_later_free(&due);
+	ftrace_edit_destroy(&edit);
+	return ret;
 }
 
 /**
@@ -224,10 +143,10 @@ int ftrace_filter_module_coming(struct module *mod)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
-		int err = 0;
+		/* First what to leave out, so that it is not attached meanwhile. */
+		int err = filter_module_coming(filter, true, mod) ?:
+			  filter_module_coming(filter, false, mod);
 
-		if (!list_empty(&filter->later) || !list_empty(&filter->later_not))
-			err = filter_module_coming(filter, mod);
 		ret = ret ?: err;
 	}
 	return ret;
@@ -286,182 +205,71 @@ void ftrace_filter_forget_module(struct module *mod)
 
 /* Edits */
 
-/**
- * ftrace_edit_init - begin an edit
- * @edit: the edit; ftrace_edit_destroy() ends it
- * @clear: what the filter wanted before is to be forgotten
- */
-void ftrace_edit_init(struct ftrace_edit *edit, bool clear)
-{
-	*edit = (struct ftrace_edit) { .clear = clear };
-	INIT_LIST_HEAD(&edit->later);
-}
-
-/**
- * ftrace_edit_destroy - free what an edit holds
- * @edit: the edit, committed or not
- */
-void ftrace_edit_destroy(struct ftrace_edit *edit)
-{
-	ftrace_site_set_free(edit->add);
-	ftrace_site_set_free(edit->del);
-	later_free_list(&edit->later);
-}
-
-/* What was said last about a site counts. */
-static int edit_sites(struct ftrace_edit *edit, const struct ftrace_site_set *sites, bool remove)
-{
-	struct ftrace_site_set **to = remove ? &edit->del : &edit->add;
-	struct ftrace_site_set **from = remove ? &edit->add : &edit->del;
-	int ret = ftrace_site_set_replace(from, ftrace_site_set_minus(*from, sites));
-
-	return ret ?: ftrace_site_set_replace(to, ftrace_site_set_union(*to, sites));
-}
-
-/* Whether a word of an edit that comes after @word takes @later away. */
-static bool edit_takes_later(const struct ftrace_edit *edit, const struct list_head *word,
-			     const struct ftrace_later *later)
-{
-	const struct ftrace_later *what;
-
-	for (word = word->next; word != &edit->later; word = word->next) {
-		what = list_entry(word, struct ftrace_later, node);
-		if (what->remove && later_is_meant(later, what))
-			return true;
-	}
-	return false;
-}
-
-/* Whether there is something to take away in @list, as the edit so far leaves it. */
-static bool edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
-			     const struct ftrace_later *what)
-{
-	const struct ftrace_later *later;
-
-	list_for_each_entry(later, &edit->later, node) {
-		if (!later->remove && later_is_meant(later, what) &&
-		    !edit_takes_later(edit, &later->node, later))
-			return true;
-	}
-	if (edit->clear)
-		return false;
-	list_for_each_entry(later, list, node) {
-		if (later_is_meant(later, what) && !edit_takes_later(edit, &edit->later, later))
-			return true;
-	}
-	return false;
-}
-
 /* Whether a pattern is one to wait with, or to stop waiting with. */
 static bool edit_waits(const struct ftrace_edit *edit, const struct list_head *list,
-		       const struct ftrace_later *what, bool matches)
+		       const struct ftrace_word *what)
 {
 	/* A module that is named may still come, or come again. */
 	if (!what->module || !*what->module || !strcmp(what->module, "*"))
 		return false;
-	return what->remove ? edit_finds_later(edit, list, what) : !matches;
+	return what->remove ? ftrace_edit_finds_later(edit, list, what) : !what->sites->nr;
 }
 
 /**
  * ftrace_edit_pattern - add to an edit what a pattern stands for
  * @edit: the edit
- * @func: the pattern, with a ! before it if its sites are to be taken away; changed
+ * @func: the pattern, with a ! before it if its sites are to be taken away
  * @module: pattern for the module's name, or NULL for any place
  * @list: what waits in the filter that the edit is for
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: 0; -EINVAL if nothing matches, -ENOMEM. On failure the edit is as it was,
- * unless there was no memory.
+ * Return: 0; -EINVAL if nothing matches, -ENOMEM. On failure the edit is as it was.
  */
-int ftrace_edit_pattern(struct ftrace_edit *edit, char *func, const char *module,
+int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
 			const struct list_head *list)
 {
-	bool remove = func[0] == '!';
-	struct ftrace_later what = { .remove = remove, .module = module };
+	struct ftrace_word what = { .remove = func[0] == '!', .module = module };
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 
-	func += remove;
+	func += what.remove;
 	if (!*func && !module)
 		return -EINVAL;
 	sites = ftrace_match_sites(func, module);
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
-	if (!remove)
+	if (!what.remove)
 		ftrace_site_set_drop_lost(sites);
 
+	what.sites = sites;
 	what.func = *func ? func : "*";
-	if (edit_waits(edit, list, &what, sites->nr)) {
-		int ret = later_add(&edit->later, &what);
-
-		if (ret)
-			return ret;
-	} else if (!sites->nr) {
-		return -EINVAL;
+	if (!edit_waits(edit, list, &what)) {
+		if (!sites->nr)
+			return -EINVAL;
+		what.func = NULL;
+		what.module = NULL;
 	}
-	return edit_sites(edit, sites, remove);
+	return ftrace_edit_add(edit, &what);
 }
 
-/* The set that a side of a filter becomes; NULL for none. */
-static int edit_result(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
-		       struct ftrace_site_set **result)
-{
-	struct ftrace_site_set *rest __free(site_set) = NULL;
-
-	rest = ftrace_site_set_minus(edit->clear ? NULL : old, edit->del);
-	if (!rest)
-		return -ENOMEM;
-	*result = ftrace_site_set_union(rest, edit->add);
-	return *result ? 0 : -ENOMEM;
-}
-
-static bool later_will_be_empty(const struct list_head *list, const struct ftrace_edit *edit)
-{
-	struct ftrace_later *later;
-
-	list_for_each_entry(later, &edit->later, node) {
-		if (!later->remove)
-			return false;
-	}
-	return edit->clear || list_empty(list);
-}
-
-/**
- * struct filter_sides - what an edit makes of a filter
- * @only: its new @only, or NULL
- * @not: its new @not, or NULL
+/*
+ * What an edit makes of a filter: @to[0] for the sites that it wants, or NULL, and
+ * @to[1] for those to leave out. Even on failure, both are to be freed.
  */
-struct filter_sides {
-	struct ftrace_site_set	*only;
-	struct ftrace_site_set	*not;
-};
-
-static void filter_sides_free(struct filter_sides *to)
-{
-	ftrace_site_set_free(to->only);
-	ftrace_site_set_free(to->not);
-}
-
-/* What an edit makes of a filter. Even on failure, @to is to be freed. */
 static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude,
-		     struct filter_sides *to)
+		     struct ftrace_site_set *to[2])
 {
-	struct ftrace_site_set *old = exclude ? filter->not : filter->only;
-	struct ftrace_site_set *other = exclude ? filter->only : filter->not;
-	struct ftrace_site_set **set = exclude ? &to->not : &to->only;
-	struct ftrace_site_set **keep = exclude ? &to->only : &to->not;
-	int ret;
+	const struct ftrace_site_set *now[] = { filter->only, filter->not };
+	bool gone = !edit->clear && now[exclude] && !now[exclude]->nr;
 
-	*keep = ftrace_site_set_dup(other);
-	if (other && !*keep)
+	to[!exclude] = ftrace_site_set_dup(now[!exclude]);
+	to[exclude] = ftrace_edit_result(edit, now[exclude]);
+	if (!to[exclude] || (now[!exclude] && !to[!exclude]))
 		return -ENOMEM;
-	ret = edit_result(edit, old, set);
-	if (ret)
-		return ret;
 	/* An empty side is none, but for text that went away and may be back. */
-	if (!(*set)->nr && later_will_be_empty(ftrace_filter_later(filter, exclude), edit) &&
-	    (edit->clear || ftrace_site_set_nr(old) || !old)) {
-		ftrace_site_set_free(*set);
-		*set = NULL;
+	if (!to[exclude]->nr && !gone &&
+	    !ftrace_edit_leaves_later(edit, ftrace_filter_later(filter, exclude))) {
+		ftrace_site_set_free(to[exclude]);
+		to[exclude] = NULL;
 	}
 	return 0;
 }
@@ -478,65 +286,20 @@ static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filte
  */
 int ftrace_edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude)
 {
-	struct list_head *list = ftrace_filter_later(filter, exclude);
-	struct filter_sides to = { };
+	struct ftrace_site_set *to[2] = { };
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ret = edit_plan(edit, filter, exclude, &to) ?:
-	      ftrace_refilter(filter, to.only, to.not);
+	ret = edit_plan(edit, filter, exclude, to) ?: ftrace_refilter(filter, to[0], to[1]);
 	if (ret) {
-		filter_sides_free(&to);
+		ftrace_site_set_free(to[0]);
+		ftrace_site_set_free(to[1]);
 		return ret;
 	}
-
-	if (edit->clear)
-		later_free_list(list);
-	later_apply(list, &edit->later);
+	ftrace_edit_apply_later(edit, ftrace_filter_later(filter, exclude));
 	filter_update_list(filter);
 	return 0;
-}
-
-/**
- * ftrace_edit_mark - note how far an edit has come
- * @edit: the edit
- * @mark: gets that; ftrace_edit_mark_free() frees it
- *
- * Return: 0 or -ENOMEM.
- */
-int ftrace_edit_mark(const struct ftrace_edit *edit, struct ftrace_edit_mark *mark)
-{
-	mark->add = ftrace_site_set_dup(edit->add);
-	mark->del = ftrace_site_set_dup(edit->del);
-	mark->last = edit->later.prev;
-	if ((!edit->add || mark->add) && (!edit->del || mark->del))
-		return 0;
-	ftrace_edit_mark_free(mark);
-	return -ENOMEM;
-}
-
-/**
- * ftrace_edit_mark_free - forget a mark
- * @mark: from ftrace_edit_mark()
- */
-void ftrace_edit_mark_free(struct ftrace_edit_mark *mark)
-{
-	ftrace_site_set_free(mark->add);
-	ftrace_site_set_free(mark->del);
-}
-
-/**
- * ftrace_edit_back - undo what was added to an edit since a mark was made
- * @edit: the edit
- * @mark: the mark, still to be freed
- */
-void ftrace_edit_back(struct ftrace_edit *edit, struct ftrace_edit_mark *mark)
-{
-	swap(edit->add, mark->add);
-	swap(edit->del, mark->del);
-	while (edit->later.prev != mark->last)
-		later_free(list_last_entry(&edit->later, struct ftrace_later, node));
 }
 
 /* Filters set by other kernel code */
@@ -588,7 +351,9 @@ static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
 	nr = sites->nr;
 	if (!e->remove)
 		ftrace_site_set_drop_lost(sites);
-	return sites->nr == nr ? edit_sites(edit, sites, e->remove) : -EINVAL;
+	if (sites->nr != nr)
+		return -EINVAL;
+	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = sites, .remove = e->remove });
 }
 
 /* Even on failure, @edit is to be destroyed. */
@@ -618,12 +383,12 @@ static int owner_edit_commit(const struct owner_edit *e)
 }
 
 /* The sites that an ops comes to and leaves when its filter becomes @to. */
-static int filter_difference(const struct ftrace_filter *filter, const struct filter_sides *to,
+static int filter_difference(const struct ftrace_filter *filter, struct ftrace_site_set *to[2],
 			     struct ftrace_site_set **added, struct ftrace_site_set **removed)
 {
 	struct ftrace_site_set *old __free(site_set) =
 		ftrace_site_set_minus(filter->only, filter->not);
-	struct ftrace_site_set *new __free(site_set) = ftrace_site_set_minus(to->only, to->not);
+	struct ftrace_site_set *new __free(site_set) = ftrace_site_set_minus(to[0], to[1]);
 
 	if (!old || !new)
 		return -ENOMEM;
@@ -636,22 +401,23 @@ static int filter_difference(const struct ftrace_filter *filter, const struct fi
 static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set **added,
 			    struct ftrace_site_set **removed)
 {
-	struct filter_sides to = { };
+	struct ftrace_site_set *to[2] = { };
 	struct ftrace_edit edit;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
 
 	ret = owner_edit_start(e, &edit) ?:
-	      edit_plan(&edit, e->ops->filter, e->exclude, &to);
+	      edit_plan(&edit, e->ops->filter, e->exclude, to);
 	/* Nobody can claim where all functions go on. */
-	if (!ret && !to.only)
+	if (!ret && !to[0])
 		ret = -EINVAL;
 	if (!ret)
-		ret = filter_difference(e->ops->filter, &to, added, removed);
+		ret = filter_difference(e->ops->filter, to, added, removed);
 	if (!ret && (e->ops->flags & FTRACE_OPS_FL_DIRECT))
 		ret = ftrace_share_ask_self(e->ops, *added);
-	filter_sides_free(&to);
+	ftrace_site_set_free(to[0]);
+	ftrace_site_set_free(to[1]);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }

@@ -30,14 +30,10 @@
  *  4. STARTED and HIDDEN are set for a function of which the return is asked
  *     for, as that clears them. Should the return be lost, the next call or
  *     return that is no deeper tells.
- *  5. What is written to a file is collected, and applied to the list as it is
- *     when the file is closed: two writers both get what they wrote.
- *  6. A write() takes all of its words, or fails and takes none. A file to
- *     which nothing but failing writes went leaves its list alone, even if it
- *     was opened to be truncated.
  *
- * Lock order: graph_file.lock > ftrace_lock. The former covers what is written to
- * one open file: write() is one at a time, but pwrite() and io_uring are not.
+ * What is written to a file is collected as that for a filter is: ftrace_words.c,
+ * ftrace_edit.c.
+ *
  * ftrace_lock covers the lists. The callbacks read them without it, wherever a
  * function is called: in NMIs, and where RCU is not watching. So a filter that
  * is replaced is retired, see ftrace_retire().
@@ -56,13 +52,14 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include <asm/setup.h>
 
+#include "ftrace_edit.h"
+#include "ftrace_filter.h"
 #include "ftrace_graph_filter.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
@@ -77,8 +74,6 @@
 #define GRAPH_STARTED_DEPTH	GENMASK(16, 3)
 #define GRAPH_HIDDEN_DEPTH	GENMASK(30, 17)
 
-#define GRAPH_WORD_MAX		(KSYM_NAME_LEN + 128)
-
 /**
  * struct graph_filter - the sites of a list, published
  * @sites: the sites
@@ -91,25 +86,13 @@ struct graph_filter {
 
 /**
  * struct graph_list - one of the two lists
- * @name: of its file
- * @none: what the file shows where there is no filter
  * @filter: what is in it, or NULL; changes under ftrace_lock
  */
 struct graph_list {
-	const char			*name;
-	const char			*none;
 	struct graph_filter __rcu	*filter;
 };
 
-static struct graph_list graph_only = {
-	.name	= "set_graph_function",
-	.none	= "#### all functions enabled ####\n",
-};
-
-static struct graph_list graph_not = {
-	.name	= "set_graph_notrace",
-	.none	= "#### no functions disabled ####\n",
-};
+static struct graph_list graph_only, graph_not;
 
 /* Whether there is, or ever was, a graph filter or the like; see trace.h. */
 bool ftrace_graph_filtered __read_mostly;
@@ -277,7 +260,7 @@ static void graph_filter_free(struct ftrace_retiree *retiree)
 	kfree(filter);
 }
 
-/* Owns @sites, unless it fails. NULL leaves the list without a filter. */
+/* Owns @sites, even if it fails. NULL leaves the list without a filter. */
 static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *sites)
 {
 	struct graph_filter *filter = NULL;
@@ -286,8 +269,10 @@ static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *s
 
 	if (sites) {
 		filter = kzalloc(sizeof(*filter), GFP_KERNEL);
-		if (!filter)
+		if (!filter) {
+			ftrace_site_set_free(sites);
 			return -ENOMEM;
+		}
 		filter->sites = sites;
 		filter->retiree.free = graph_filter_free;
 		/* A CPU that sees this later than the filter misses a call, and nothing worse. */
@@ -302,26 +287,16 @@ static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *s
 static int graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
 {
 	const struct ftrace_site_set *sites = graph_list_sites_locked(list);
-	struct ftrace_site_set *rest __free(site_set) = NULL;
-	unsigned int nr = 0;
-	int ret;
+	struct ftrace_site_set *rest __free(site_set) = ftrace_site_set_dup(sites);
 
 	if (!sites)
 		return 0;
-	rest = ftrace_site_set_alloc(sites->nr);
 	if (!rest)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < sites->nr; i++) {
-		if (sites->ip[i] < start || sites->ip[i] >= end)
-			rest->ip[nr++] = sites->ip[i];
-	}
-	if (nr == sites->nr)
+	ftrace_site_set_forget(rest, start, end);
+	if (rest->nr == sites->nr)
 		return 0;
-	rest->nr = nr;
-	ret = graph_list_publish(list, rest);
-	if (!ret)
-		retain_and_null_ptr(rest);
-	return ret;
+	return graph_list_publish(list, no_free_ptr(rest));
 }
 
 /**
@@ -342,376 +317,129 @@ void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 		pr_warn("graph filters still name text that is gone: %pe\n", ERR_PTR(ret));
 }
 
-/* Edits */
+/* Words */
 
-/**
- * struct graph_edit - a change to a list, being collected
- * @add: sites to add
- * @del: sites to take away
- * @clear: start from an empty list
- */
-struct graph_edit {
-	struct ftrace_site_set	*add;
-	struct ftrace_site_set	*del;
-	bool			clear;
-};
-
-static void graph_edit_destroy(struct graph_edit *edit)
+/* How many sites the list would have if the edit were made now; or -ENOMEM. */
+static int graph_edit_nr(const struct ftrace_edit *edit, const struct graph_list *list)
 {
-	ftrace_site_set_free(edit->add);
-	ftrace_site_set_free(edit->del);
-}
+	struct ftrace_site_set *sites __free(site_set) =
+		ftrace_edit_result(edit, graph_list_sites_locked(list));
 
-/* The sites that the list would have if the edit were applied to @old. */
-static struct ftrace_site_set *graph_edit_result(const struct graph_edit *edit,
-						 const struct ftrace_site_set *old)
-{
-	struct ftrace_site_set *rest __free(site_set) =
-		ftrace_site_set_minus(edit->clear ? NULL : old, edit->del);
-
-	return rest ? ftrace_site_set_union(rest, edit->add) : NULL;
-}
-
-/* What was said last about a site counts. */
-static int graph_edit_sites(struct graph_edit *edit, const struct ftrace_site_set *sites,
-			    bool remove)
-{
-	struct ftrace_site_set **to = remove ? &edit->del : &edit->add;
-	struct ftrace_site_set **from = remove ? &edit->add : &edit->del;
-	struct ftrace_site_set *more __free(site_set) = ftrace_site_set_union(*to, sites);
-	struct ftrace_site_set *less __free(site_set) = ftrace_site_set_minus(*from, sites);
-
-	if (!more || !less)
-		return -ENOMEM;
-	swap(*to, more);
-	swap(*from, less);
-	return 0;
-}
-
-static bool graph_sets_meet(const struct ftrace_site_set *a, const struct ftrace_site_set *b)
-{
-	for (unsigned int i = 0; i < a->nr; i++) {
-		if (ftrace_site_set_has(b, a->ip[i]))
-			return true;
-	}
-	return false;
+	return sites ? sites->nr : -ENOMEM;
 }
 
 /* -EINVAL if nothing matches; -ENOENT if nothing of it is in the list to be taken away. */
-static int graph_edit_word(struct graph_edit *edit, const struct graph_list *list,
+static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *list,
 			   const char *word)
 {
-	bool remove = *word == '!';
-	struct ftrace_site_set *sites __free(site_set) = NULL;
-	struct ftrace_site_set *present __free(site_set) = NULL;
+	int before, after, ret;
 
-	word += remove;
-	if (!*word)
-		return -EINVAL;
-	sites = ftrace_match_sites(word, NULL);
-	if (IS_ERR(sites))
-		return PTR_ERR(sites);
-	if (!remove)
-		ftrace_site_set_drop_lost(sites);
-	if (!sites->nr)
-		return -EINVAL;
-	if (remove) {
-		present = graph_edit_result(edit, graph_list_sites_locked(list));
-		if (!present)
-			return -ENOMEM;
-		if (!graph_sets_meet(sites, present))
-			return -ENOENT;
-	}
-	return graph_edit_sites(edit, sites, remove);
+	if (*word != '!')
+		return ftrace_edit_pattern(edit, word, NULL, NULL);
+	before = graph_edit_nr(edit, list);
+	if (before < 0)
+		return before;
+	ret = ftrace_edit_pattern(edit, word, NULL, NULL);
+	if (ret)
+		return ret;
+	after = graph_edit_nr(edit, list);
+	return after == before ? -ENOENT : min(after, 0);
 }
 
 /* On failure the list is as it was. */
-static int graph_edit_commit(const struct graph_edit *edit, struct graph_list *list)
+static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *list)
 {
-	const struct ftrace_site_set *old = graph_list_sites_locked(list);
-	struct ftrace_site_set *sites __free(site_set) = graph_edit_result(edit, old);
-	int ret;
+	struct ftrace_site_set *sites __free(site_set) =
+		ftrace_edit_result(edit, graph_list_sites_locked(list));
 
 	if (!sites)
 		return -ENOMEM;
-	ret = graph_list_publish(list, sites->nr ? sites : NULL);
-	if (!ret && sites->nr)
-		retain_and_null_ptr(sites);
-	return ret;
+	return graph_list_publish(list, sites->nr ? no_free_ptr(sites) : NULL);
 }
 
-/* Files */
-
-/**
- * struct graph_file - an open set_graph_function or set_graph_notrace
- * @list: which one
- * @lock: covers @edit, @wrote, @failed and @parser
- * @edit: what was written
- * @wrote: some word was taken
- * @failed: some write failed
- * @parser: holds a word that a write left unfinished
- * @shown: for reading: the sites as of when the file was opened
- */
-struct graph_file {
-	struct graph_list	*list;
-	/* One write at a time */
-	struct mutex		lock;
-	struct graph_edit	edit;
-	bool			wrote;
-	bool			failed;
-	struct trace_parser	parser;
-	struct ftrace_site_set	*shown;
-};
-
-static void graph_file_log(struct graph_file *f, enum ftrace_word_error error, unsigned int pos)
+static int graph_take(struct ftrace_word_file *f, char *word)
 {
-	ftrace_report_word(NULL, f->list->name, f->parser.buffer, error, pos);
-}
-
-static int graph_file_word(void *data, char *word, bool cut)
-{
-	struct graph_file *f = data;
-	bool remove = *word == '!';
 	int ret;
 
-	if (cut) {
-		graph_file_log(f, FTRACE_WORD_TOO_LONG, 0);
+	f->pos = *word == '!';
+	scoped_guard(mutex, &ftrace_lock)
+		ret = graph_edit_word(&f->edit, f->owner, word);
+
+	if (ret == -ENOENT) {
+		/* To the user, it is one more word that matches nothing. */
+		f->why = FTRACE_WORD_NOT_LISTED;
 		return -EINVAL;
 	}
-	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_disabled ? -ENODEV : graph_edit_word(&f->edit, f->list, word);
-
-	if (ret == -EINVAL) {
-		graph_file_log(f, ftrace_why_no_site(word + remove, NULL), remove);
-	} else if (ret == -ENOENT) {
-		graph_file_log(f, FTRACE_WORD_NOT_LISTED, 1);
-		/* To the user, it is one more word that matches nothing. */
-		ret = -EINVAL;
-	}
+	if (ret == -EINVAL)
+		f->why = ftrace_why_no_site(word + f->pos, NULL);
 	return ret;
 }
 
-static struct graph_file *graph_file_of(struct file *file)
+static const struct ftrace_site_set *graph_sites(const struct ftrace_word_file *f)
 {
-	if (file->f_mode & FMODE_READ)
-		return ((struct seq_file *)file->private_data)->private;
-	return file->private_data;
+	return graph_list_sites_locked(f->owner);
 }
 
-static ssize_t graph_file_write_locked(struct graph_file *f, const char __user *ubuf,
-				       size_t cnt, loff_t *ppos)
+static int graph_commit(struct ftrace_word_file *f)
 {
-	struct graph_edit before = {
-		.add	= ftrace_site_set_dup(f->edit.add),
-		.del	= ftrace_site_set_dup(f->edit.del),
-		.clear	= f->edit.clear,
-	};
-	bool took = false;
-	ssize_t ret = -ENOMEM;
-
-	lockdep_assert_held(&f->lock);
-
-	if ((!before.add && f->edit.add) || (!before.del && f->edit.del)) {
-		trace_parser_clear(&f->parser);
-		goto out;
-	}
-	ret = ftrace_parse_words(&f->parser, ubuf, cnt, ppos, graph_file_word, f, &took);
-	if (ret < 0)
-		swap(f->edit, before);
-	else
-		f->wrote |= took;
-out:
-	f->failed |= ret < 0;
-	graph_edit_destroy(&before);
-	return ret;
+	return graph_edit_commit(&f->edit, f->owner);
 }
 
-static ssize_t graph_file_write(struct file *file, const char __user *ubuf, size_t cnt,
-				loff_t *ppos)
-{
-	struct graph_file *f = graph_file_of(file);
-
-	guard(mutex)(&f->lock);
-	return graph_file_write_locked(f, ubuf, cnt, ppos);
-}
-
-/* Without a filter, there is one line to show. Positions count from 1: NULL ends. */
-static void *graph_seq_start(struct seq_file *m, loff_t *pos)
-{
-	const struct graph_file *f = m->private;
-
-	return *pos < (f->shown ? f->shown->nr : 1) ? (void *)(unsigned long)(*pos + 1) : NULL;
-}
-
-static void *graph_seq_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	++*pos;
-	return graph_seq_start(m, pos);
-}
-
-static void graph_seq_stop(struct seq_file *m, void *v)
-{
-}
-
-static int graph_seq_show(struct seq_file *m, void *v)
-{
-	const struct graph_file *f = m->private;
-
-	if (f->shown)
-		seq_printf(m, "%ps\n", (void *)f->shown->ip[(unsigned long)v - 1]);
-	else
-		seq_puts(m, f->list->none);
-	return 0;
-}
-
-static const struct seq_operations graph_seq_ops = {
-	.start	= graph_seq_start,
-	.next	= graph_seq_next,
-	.stop	= graph_seq_stop,
-	.show	= graph_seq_show,
+static const struct ftrace_word_ops graph_word_ops = {
+	.name	= { "set_graph_function", "set_graph_notrace" },
+	.max	= KSYM_NAME_LEN + 128,
+	.take	= graph_take,
+	.sites	= graph_sites,
+	.commit	= graph_commit,
 };
-
-static int graph_file_show(struct graph_file *f)
-{
-	const struct ftrace_site_set *sites;
-
-	guard(mutex)(&ftrace_lock);
-	sites = graph_list_sites_locked(f->list);
-	f->shown = ftrace_site_set_dup(sites);
-	return sites && !f->shown ? -ENOMEM : 0;
-}
-
-static int graph_file_init(struct graph_file *f, struct file *file)
-{
-	int ret;
-
-	if (trace_parser_get_init(&f->parser, GRAPH_WORD_MAX))
-		return -ENOMEM;
-	if (!(file->f_mode & FMODE_READ)) {
-		file->private_data = f;
-		return 0;
-	}
-	ret = graph_file_show(f) ?: seq_open(file, &graph_seq_ops);
-	if (!ret)
-		((struct seq_file *)file->private_data)->private = f;
-	return ret;
-}
-
-static void graph_file_free(struct graph_file *f)
-{
-	graph_edit_destroy(&f->edit);
-	trace_parser_put(&f->parser);
-	ftrace_site_set_free(f->shown);
-	kfree(f);
-}
 
 static int graph_file_open(struct inode *inode, struct file *file)
 {
-	struct graph_file *f;
-	int ret;
-
-	if (ftrace_disabled)
-		return -ENODEV;
-	ret = security_locked_down(LOCKDOWN_TRACEFS);
-	if (ret)
-		return ret;
-
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
-	if (!f)
-		return -ENOMEM;
-	f->list = inode->i_private;
-	mutex_init(&f->lock);
-	f->edit.clear = (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC);
-	ret = graph_file_init(f, file);
-	if (ret)
-		graph_file_free(f);
-	return ret;
-}
-
-static void graph_file_commit(struct graph_file *f)
-{
-	int ret;
-
-	/* The last word may come without a newline. */
-	if (trace_parser_loaded(&f->parser)) {
-		if (graph_file_word(f, f->parser.buffer, false))
-			f->failed = true;
-		else
-			f->wrote = true;
-	}
-	if (!f->wrote && (f->failed || !f->edit.clear))
-		return;
-
-	guard(mutex)(&ftrace_lock);
-	ret = graph_edit_commit(&f->edit, f->list);
-	if (ret)
-		pr_warn("%s is unchanged: %pe\n", f->list->name, ERR_PTR(ret));
-}
-
-static int graph_file_release(struct inode *inode, struct file *file)
-{
-	struct graph_file *f = graph_file_of(file);
-
-	if (file->f_mode & FMODE_WRITE)
-		graph_file_commit(f);
-	if (file->f_mode & FMODE_READ)
-		seq_release(inode, file);
-	graph_file_free(f);
-	return 0;
+	return ftrace_word_file_open(file, &graph_word_ops, NULL, inode->i_private,
+				     inode->i_private == &graph_not ? FTRACE_ITER_NOTRACE : 0);
 }
 
 static const struct file_operations graph_list_fops = {
 	.open		= graph_file_open,
 	.read		= seq_read,
-	.write		= graph_file_write,
+	.write		= ftrace_word_file_write,
 	.llseek		= tracing_lseek,
-	.release	= graph_file_release,
+	.release	= ftrace_word_file_release,
 };
 
 static int __init graph_filter_init_tracefs(void)
 {
 	if (tracing_init_dentry())
 		return 0;
-	trace_create_file(graph_only.name, TRACE_MODE_WRITE, NULL, &graph_only, &graph_list_fops);
-	trace_create_file(graph_not.name, TRACE_MODE_WRITE, NULL, &graph_not, &graph_list_fops);
+	trace_create_file("set_graph_function", TRACE_MODE_WRITE, NULL, &graph_only,
+			  &graph_list_fops);
+	trace_create_file("set_graph_notrace", TRACE_MODE_WRITE, NULL, &graph_not,
+			  &graph_list_fops);
 	return 0;
 }
 fs_initcall(graph_filter_init_tracefs);
 
 /* The kernel command line */
 
-static char graph_only_param[COMMAND_LINE_SIZE] __initdata;
-static char graph_not_param[COMMAND_LINE_SIZE] __initdata;
+DEFINE_EARLY_LIST(graph_only_param, "ftrace_graph_filter");
+DEFINE_EARLY_LIST(graph_not_param, "ftrace_graph_notrace");
 
-static int __init graph_only_setup(char *str)
+static void __init graph_list_set_early(struct graph_list *list, char *words, const char *name)
 {
-	ftrace_early_list(graph_only_param, str, "ftrace_graph_filter");
-	return 1;
-}
-__setup("ftrace_graph_filter=", graph_only_setup);
-
-static int __init graph_not_setup(char *str)
-{
-	ftrace_early_list(graph_not_param, str, "ftrace_graph_notrace");
-	return 1;
-}
-__setup("ftrace_graph_notrace=", graph_not_setup);
-
-static void __init graph_list_set_early(struct graph_list *list, char *words)
-{
-	struct graph_edit edit = { };
+	struct ftrace_edit edit;
 	char *word;
 
 	guard(mutex)(&ftrace_lock);
 
+	ftrace_edit_init(&edit, false);
 	while ((word = strsep(&words, ","))) {
 		if (*word && graph_edit_word(&edit, list, word))
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, NULL)]);
 	}
 	if (graph_edit_commit(&edit, list))
-		pr_warn("%s of the command line is not applied\n", list->name);
-	graph_edit_destroy(&edit);
+		pr_warn("%s of the command line is not applied\n", name);
+	ftrace_edit_destroy(&edit);
 }
 
 /* The tracer that ftrace= names starts with the core_initcalls. */
@@ -720,9 +448,9 @@ static int __init graph_filter_init(void)
 	if (ftrace_disabled)
 		return 0;
 	if (graph_only_param[0])
-		graph_list_set_early(&graph_only, graph_only_param);
+		graph_list_set_early(&graph_only, graph_only_param, graph_word_ops.name[0]);
 	if (graph_not_param[0])
-		graph_list_set_early(&graph_not, graph_not_param);
+		graph_list_set_early(&graph_not, graph_not_param, graph_word_ops.name[1]);
 	return 0;
 }
 early_initcall(graph_filter_init);

@@ -368,9 +368,9 @@ static int stack_filter_open(struct inode *inode, struct file *file)
 static const struct file_operations stack_filter_fops = {
 	.open		= stack_filter_open,
 	.read		= seq_read,
-	.write		= ftrace_filter_write,
+	.write		= ftrace_word_file_write,
 	.llseek		= tracing_lseek,
-	.release	= ftrace_regex_release,
+	.release	= ftrace_word_file_release,
 };
 
 static char stack_boot_filter[COMMAND_LINE_SIZE] __initdata;

@@ -76,7 +76,11 @@ static void filter_edits(struct kunit *test)
 			struct ftrace_site_set *sites __free(site_set) =
 				site_set_kunit_make(row->step[i].bits);
 
-			KUNIT_EXPECT_EQ(test, edit_sites(&edit, sites, row->step[i].remove), 0);
+			struct ftrace_word word = {
+				.sites = sites, .remove = row->step[i].remove,
+			};
+
+			KUNIT_EXPECT_EQ(test, ftrace_edit_add(&edit, &word), 0);
 		}
 		KUNIT_EXPECT_EQ(test, ftrace_edit_commit(&edit, &filter, exclude), 0);
 		KUNIT_EXPECT_EQ(test, site_set_kunit_bits(*filter_kunit_side(&filter, exclude)),
@@ -115,20 +119,23 @@ KUNIT_ARRAY_PARAM(filter_kunit_bads, filter_kunit_bads, filter_kunit_bad_desc);
 static void filter_bad_words(struct kunit *test)
 {
 	const struct filter_kunit_bad *row = test->param_value;
+	struct ftrace_site_set *old __free(site_set) = site_set_kunit_make(10);
+	struct ftrace_site_set *add __free(site_set) = site_set_kunit_make(5);
+	struct ftrace_site_set *del __free(site_set) = site_set_kunit_make(2);
+	struct ftrace_site_set *result __free(site_set) = NULL;
 	struct ftrace_edit edit;
 	LIST_HEAD(none);
-	char word[32];
 
 	guard(mutex)(&ftrace_lock);
 
 	ftrace_edit_init(&edit, false);
-	edit.add = site_set_kunit_make(5);
-	edit.del = site_set_kunit_make(2);
-	strscpy(word, row->word);
-	KUNIT_EXPECT_EQ(test, ftrace_edit_pattern(&edit, word, row->module, &none), -EINVAL);
-	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(edit.add), 5);
-	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(edit.del), 2);
-	KUNIT_EXPECT_TRUE(test, list_empty(&edit.later));
+	KUNIT_EXPECT_EQ(test, ftrace_edit_add(&edit, &(struct ftrace_word) { .sites = add }), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_edit_add(&edit, &(struct ftrace_word) {
+		.sites = del, .remove = true }), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_edit_pattern(&edit, row->word, row->module, &none), -EINVAL);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words), 2);
+	result = ftrace_edit_result(&edit, old);
+	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(result), 13);
 	ftrace_edit_destroy(&edit);
 }
 
@@ -136,12 +143,10 @@ static int filter_kunit_edit(struct ftrace_filter *filter, const char *func, con
 			     bool clear)
 {
 	struct ftrace_edit edit;
-	char word[32];
 	int ret;
 
-	strscpy(word, func);
 	ftrace_edit_init(&edit, clear);
-	ret = ftrace_edit_pattern(&edit, word, module, &filter->later) ?:
+	ret = ftrace_edit_pattern(&edit, func, module, &filter->later) ?:
 	      ftrace_edit_commit(&edit, filter, false);
 	ftrace_edit_destroy(&edit);
 	return ret;
@@ -186,7 +191,7 @@ static void filter_waits_for_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!int_sqrt", NULL, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, filter.only, NULL);
 
-	later_free_list(&filter.later);
+	ftrace_later_free(&filter.later);
 	filter_update_list(&filter);
 	ftrace_site_set_free(filter.only);
 }

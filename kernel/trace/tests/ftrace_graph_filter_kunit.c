@@ -148,15 +148,16 @@ static unsigned int graph_kunit_nr(const struct graph_list *list)
 
 static int graph_kunit_write(struct graph_list *list, bool clear, const char *words)
 {
-	struct graph_edit edit = { .clear = clear };
+	struct ftrace_edit edit;
 	char copy[64], *rest = copy, *word;
 	int ret = 0;
 
 	strscpy(copy, words);
+	ftrace_edit_init(&edit, clear);
 	while (!ret && (word = strsep(&rest, " ")))
 		ret = graph_edit_word(&edit, list, word);
 	ret = ret ?: graph_edit_commit(&edit, list);
-	graph_edit_destroy(&edit);
+	ftrace_edit_destroy(&edit);
 	return ret;
 }
 
@@ -189,7 +190,7 @@ static const struct graph_kunit_word graph_kunit_words[] = {
 
 static void graph_filter_words(struct kunit *test)
 {
-	struct graph_list list = { .name = "kunit" };
+	struct graph_list list = { };
 	bool filtered;
 
 	guard(mutex)(&ftrace_lock);
@@ -211,13 +212,15 @@ static void graph_filter_words(struct kunit *test)
 /* Two writers that began with the same list both get what they wrote. */
 static void graph_filter_two_writers(struct kunit *test)
 {
-	struct graph_list list = { .name = "kunit" };
-	struct graph_edit a = { }, b = { };
+	struct graph_list list = { };
+	struct ftrace_edit a, b;
 	bool filtered;
 
 	guard(mutex)(&ftrace_lock);
 	filtered = ftrace_graph_filtered;
 
+	ftrace_edit_init(&a, false);
+	ftrace_edit_init(&b, false);
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd"), 0);
 	KUNIT_EXPECT_EQ(test, graph_edit_word(&a, &list, "int_sqrt"), 0);
 	KUNIT_EXPECT_EQ(test, graph_edit_word(&b, &list, "int_pow"), 0);
@@ -228,8 +231,8 @@ static void graph_filter_two_writers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 2);
 	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_list_sites_locked(&list), kunit_site(1)));
 	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_list_sites_locked(&list), kunit_site(2)));
-	graph_edit_destroy(&a);
-	graph_edit_destroy(&b);
+	ftrace_edit_destroy(&a);
+	ftrace_edit_destroy(&b);
 	KUNIT_EXPECT_EQ(test, graph_list_publish(&list, NULL), 0);
 	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
@@ -237,7 +240,7 @@ static void graph_filter_two_writers(struct kunit *test)
 /* Functions that are gone leave a list that names nothing. */
 static void graph_filter_forgets(struct kunit *test)
 {
-	struct graph_list list = { .name = "kunit" };
+	struct graph_list list = { };
 	bool filtered;
 
 	guard(mutex)(&ftrace_lock);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of edits: what is taken back, and words that wait for modules.
+ */
+#include <kunit/test.h>
+
+#include "ftrace_site_set_kunit.h"
+
+static void edit_kunit_add(struct kunit *test, struct ftrace_edit *edit, unsigned int bits,
+			   bool remove, const char *module)
+{
+	struct ftrace_site_set *sites __free(site_set) = site_set_kunit_make(bits);
+	struct ftrace_word word = {
+		.sites = sites, .remove = remove, .func = module ? "f" : NULL, .module = module,
+	};
+
+	KUNIT_EXPECT_EQ(test, ftrace_edit_add(edit, &word), 0);
+}
+
+static int edit_kunit_bits(const struct ftrace_edit *edit, unsigned int old)
+{
+	struct ftrace_site_set *from __free(site_set) = site_set_kunit_make(old);
+	struct ftrace_site_set *result __free(site_set) = ftrace_edit_result(edit, from);
+
+	return site_set_kunit_bits(result);
+}
+
+/* What came before the mark stays, be it of the same kind as what goes or not. */
+static void edit_back(struct kunit *test)
+{
+	for (unsigned int kinds = 0; kinds < 16; kinds++) {
+		struct ftrace_edit edit;
+		int before;
+
+		ftrace_edit_init(&edit, false);
+		edit_kunit_add(test, &edit, 3, kinds & 1, NULL);
+		edit_kunit_add(test, &edit, 4, kinds & 2, NULL);
+		before = edit_kunit_bits(&edit, 9);
+
+		ftrace_edit_mark(&edit);
+		edit_kunit_add(test, &edit, 12, kinds & 4, NULL);
+		edit_kunit_add(test, &edit, 1, kinds & 8, NULL);
+		edit_kunit_add(test, &edit, 0, false, "m");
+		KUNIT_EXPECT_TRUE(test, ftrace_edit_leaves_later(&edit, &edit.words));
+		ftrace_edit_back(&edit);
+		KUNIT_EXPECT_EQ_MSG(test, edit_kunit_bits(&edit, 9), before, "kinds %x", kinds);
+
+		/* Nothing is left to be taken back, and the next write begins here. */
+		ftrace_edit_back(&edit);
+		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), before);
+		edit_kunit_add(test, &edit, 15, false, NULL);
+		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), 15);
+		ftrace_edit_back(&edit);
+		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), before);
+		ftrace_edit_destroy(&edit);
+		KUNIT_EXPECT_TRUE(test, list_empty(&edit.words));
+	}
+}
+
+/* Words between which a module is named stay in their order. */
+static void edit_order(struct kunit *test)
+{
+	struct ftrace_edit edit;
+	LIST_HEAD(later);
+
+	ftrace_edit_init(&edit, true);
+	edit_kunit_add(test, &edit, 6, false, NULL);
+	edit_kunit_add(test, &edit, 2, true, NULL);
+	edit_kunit_add(test, &edit, 8, false, "m");
+	edit_kunit_add(test, &edit, 3, false, NULL);
+	edit_kunit_add(test, &edit, 9, true, NULL);
+	KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 15), 6);
+
+	ftrace_edit_apply_later(&edit, &later);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 1);
+	ftrace_edit_destroy(&edit);
+	ftrace_later_free(&later);
+}
+
+/* Of what waits, each name once, and all of it is forgotten by a cleared list. */
+static void edit_later(struct kunit *test)
+{
+	const struct ftrace_word what = { .remove = true, .func = "f", .module = "m" };
+	struct ftrace_edit edit;
+	LIST_HEAD(later);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		ftrace_edit_init(&edit, false);
+		KUNIT_EXPECT_EQ(test, ftrace_edit_finds_later(&edit, &later, &what), i);
+		edit_kunit_add(test, &edit, 0, false, "m");
+		edit_kunit_add(test, &edit, 0, false, "m");
+		edit_kunit_add(test, &edit, 0, false, "n");
+		KUNIT_EXPECT_TRUE(test, ftrace_edit_finds_later(&edit, &later, &what));
+		ftrace_edit_apply_later(&edit, &later);
+		ftrace_edit_destroy(&edit);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 2);
+	}
+
+	ftrace_edit_init(&edit, false);
+	edit_kunit_add(test, &edit, 0, true, "m");
+	KUNIT_EXPECT_FALSE(test, ftrace_edit_finds_later(&edit, &later, &what));
+	ftrace_edit_apply_later(&edit, &later);
+	ftrace_edit_destroy(&edit);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 1);
+
+	ftrace_edit_init(&edit, true);
+	KUNIT_EXPECT_FALSE(test, ftrace_edit_leaves_later(&edit, &later));
+	ftrace_edit_apply_later(&edit, &later);
+	ftrace_edit_destroy(&edit);
+	KUNIT_EXPECT_TRUE(test, list_empty(&later));
+}
+
+static struct kunit_case edit_kunit_cases[] = {
+	KUNIT_CASE(edit_back),
+	KUNIT_CASE(edit_order),
+	KUNIT_CASE(edit_later),
+	{ }
+};
+
+static struct kunit_suite edit_kunit_suite = {
+	.name		= "ftrace_edit",
+	.test_cases	= edit_kunit_cases,
+};
+
+kunit_test_suite(edit_kunit_suite);
