@@ -172,24 +172,7 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 	return 0;
 }
 
-/* The record on a line of available_filter_functions, which has none in quarantine. */
-static struct dyn_ftrace *match_line(struct ftrace_table *table, unsigned long *number)
-{
-	struct dyn_ftrace *rec;
-
-	if (!ftrace_has_quarantine) {
-		if (*number <= table->nr)
-			return &table->recs[*number - 1];
-		*number -= table->nr;
-		return NULL;
-	}
-	for_each_ftrace_rec(table, rec) {
-		if (!ftrace_rec_quarantined(rec) && !--*number)
-			return rec;
-	}
-	return NULL;
-}
-
+/* The site on a line of available_filter_functions, which has none in quarantine. */
 static int match_number(struct ftrace_site_set *set, const struct site_pattern *pattern)
 {
 	struct ftrace_table *table;
@@ -199,11 +182,16 @@ static int match_number(struct ftrace_site_set *set, const struct site_pattern *
 	if (kstrtoul(pattern->text, 0, &number) || !number)
 		return -EINVAL;
 	for_each_ftrace_table(table) {
-		rec = match_line(table, &number);
-		if (!rec)
+		if (number > table->nr && !ftrace_has_quarantine) {
+			number -= table->nr;
 			continue;
-		set->ip[set->nr++] = ftrace_rec_ip(table, rec);
-		break;
+		}
+		for_each_ftrace_rec(table, rec) {
+			if (ftrace_rec_quarantined(rec) || --number)
+				continue;
+			set->ip[set->nr++] = ftrace_rec_ip(table, rec);
+			return 0;
+		}
 	}
 	return 0;
 }
@@ -403,17 +391,14 @@ struct name_lookup {
 	char			buf[KSYM_NAME_LEN + sizeof(u64)];
 };
 
-/* Where the address of a name goes; NULL if it is not asked for, or found already. */
-static unsigned long *lookup_name(const struct name_lookup *l, const char *name)
+/* @addr has @name, which may be one that is asked for. */
+static void lookup_take(struct name_lookup *l, const char *name, unsigned long addr)
 {
 	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), name_cmp);
-	unsigned long *addr = found ? &l->addrs[found - l->names] : NULL;
+	unsigned long *to = found ? &l->addrs[found - l->names] : NULL;
 
-	return addr && !*addr ? addr : NULL;
-}
-
-static void lookup_found(struct name_lookup *l, unsigned long *to, unsigned long addr)
-{
+	if (!to || *to)
+		return;
 	*to = addr;
 	l->missing--;
 }
@@ -426,10 +411,7 @@ static void lookup_site(struct name_lookup *l, unsigned long ip)
 	if (ip - l->cursor.addr > FTRACE_MCOUNT_MAX_OFFSET)
 		return;
 	for (unsigned int i = 1; len; i++) {
-		unsigned long *to = lookup_name(l, l->buf);
-
-		if (to)
-			lookup_found(l, to, l->cursor.addr);
+		lookup_take(l, l->buf, l->cursor.addr);
 		len = kallsyms_cursor_alias(&l->cursor, i, l->buf);
 	}
 }
@@ -450,10 +432,9 @@ static void lookup_table(struct name_lookup *l, const struct ftrace_table *table
 static int lookup_module_symbol(void *data, const char *name, unsigned long addr)
 {
 	struct name_lookup *l = data;
-	unsigned long *to = lookup_name(l, name);
 
-	if (to && ftrace_location(addr) && !function_is_quarantined(addr))
-		lookup_found(l, to, addr);
+	if (ftrace_location(addr) && !function_is_quarantined(addr))
+		lookup_take(l, name, addr);
 	return !l->missing;
 }
 

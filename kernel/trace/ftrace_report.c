@@ -89,14 +89,12 @@ void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
 
 	if (!__ratelimit(&limit))
 		return;
-	text = kasprintf(GFP_KERNEL, "%ps: %ps refused", (void *)ip, ftrace_ops_callback(ops));
-	if (text && holder) {
-		char *whole = kasprintf(GFP_KERNEL, "%s, %ps is there", text,
-					ftrace_ops_callback(holder));
-
-		kfree(text);
-		text = whole;
-	}
+	if (holder)
+		text = kasprintf(GFP_KERNEL, "%ps: %ps refused, %ps is there", (void *)ip,
+				 ftrace_ops_callback(ops), ftrace_ops_callback(holder));
+	else
+		text = kasprintf(GFP_KERNEL, "%ps: %ps refused", (void *)ip,
+				 ftrace_ops_callback(ops));
 	if (!text)
 		return;
 
