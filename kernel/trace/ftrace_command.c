@@ -249,7 +249,7 @@ static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const
 	match = ftrace_match_sites(glob, NULL);
 	if (IS_ERR(match))
 		return match;
-	ftrace_site_set_drop_lost(match);
+	ftrace_site_set_drop_quarantined(match);
 	return ftrace_site_set_minus(match, probe_sites(probe)) ?: ERR_PTR(-ENOMEM);
 }
 

@@ -278,11 +278,11 @@ static unsigned int count_quarantined(void)
 
 static void callset_show_head(struct seq_file *m)
 {
-	unsigned int lost = ftrace_has_quarantine ? count_quarantined() : 0;
+	unsigned int nr = ftrace_has_quarantine ? count_quarantined() : 0;
 
 	seq_puts(m, "# callset sites trampoline size ops\n");
-	if (lost)
-		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", lost);
+	if (nr)
+		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", nr);
 }
 
 /* What concerns others on the same function stands before the name. */

@@ -97,7 +97,7 @@ static int later_match(const struct ftrace_word *later, struct module *mod,
 	found = ftrace_match_sites(later->func, module_name(mod));
 	if (IS_ERR(found))
 		return PTR_ERR(found);
-	ftrace_site_set_drop_lost(found);
+	ftrace_site_set_drop_quarantined(found);
 	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = found }) ?: found->nr;
 }
 
@@ -238,7 +238,7 @@ int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
 	if (!what.remove)
-		ftrace_site_set_drop_lost(sites);
+		ftrace_site_set_drop_quarantined(sites);
 
 	what.sites = sites;
 	what.func = *func ? func : "*";
@@ -350,7 +350,7 @@ static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
 	ftrace_site_set_sort(sites);
 	nr = sites->nr;
 	if (!e->remove)
-		ftrace_site_set_drop_lost(sites);
+		ftrace_site_set_drop_quarantined(sites);
 	if (sites->nr != nr)
 		return -EINVAL;
 	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = sites, .remove = e->remove });

@@ -80,7 +80,7 @@ static bool filter_has_sites(const char *func)
 	sites = ftrace_match_sites(func, NULL);
 	if (IS_ERR(sites))
 		return false;
-	ftrace_site_set_drop_lost(sites);
+	ftrace_site_set_drop_quarantined(sites);
 	return sites->nr;
 }
 

@@ -217,14 +217,14 @@ static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
 }
 
 /**
- * ftrace_site_set_drop_lost - leave sites in quarantine out of what is asked for
+ * ftrace_site_set_drop_quarantined - leave sites in quarantine out of what is asked for
  * @set: just made, and seen by nobody else
  *
  * Those that have been repaired since are not in quarantine any more.
  *
  * Context: ftrace_lock is held; sleeps.
  */
-void ftrace_site_set_drop_lost(struct ftrace_site_set *set)
+void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set)
 {
 	const struct dyn_ftrace *rec;
 	unsigned int nr = 0;
@@ -248,7 +248,7 @@ void ftrace_site_set_drop_lost(struct ftrace_site_set *set)
  * @module: pattern for its module's name, or NULL for any place
  *
  * Those in quarantine are among them, for they may be in a filter from which
- * they are to be taken. See ftrace_site_set_drop_lost().
+ * they are to be taken. See ftrace_site_set_drop_quarantined().
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: a new set, empty if nothing matches; ERR_PTR of -ENOMEM or -EINVAL

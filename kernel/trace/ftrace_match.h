@@ -12,7 +12,7 @@ struct module;
 
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
 int ftrace_match_module(const char *glob, struct module *mod);
-void ftrace_site_set_drop_lost(struct ftrace_site_set *set);
+void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set);
 enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module);
 
 #endif /* _KERNEL_TRACE_FTRACE_MATCH_H */
