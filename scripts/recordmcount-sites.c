@@ -47,7 +47,7 @@ static int targets_find(struct object *o)
 	memset(o->role, ROLE_NONE, f->nr_sym);
 	for (i = 1; i < f->nr_sym; i++) {
 		sym = symbol_get(f, i);
-		if ((sym.bind == STB_LOCAL) != (i < f->first_global))
+		if (sym.bind == STB_LOCAL ? i >= f->first_global : i < f->first_global)
 			return fail_section(f, f->symtab, "sh_info is not where the globals begin");
 		if (name_is_target(sym.name)) {
 			o->role[i] = ROLE_TARGET;

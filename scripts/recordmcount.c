@@ -52,12 +52,13 @@ static int file_read(struct elf_file *f, mode_t *mode)
 		f->size = st.st_size;
 		f->base = mem_resize(f, NULL, f->size);
 		if (fread(f->base, 1, f->size, from) != f->size)
-			ret = fail(f, "cannot read: %s", strerror(errno));
+			ret = fail(f, "cannot read all of it");
 	}
 	fclose(from);
 	return ret;
 }
 
+/* Returns 0, or an error number. */
 static int file_write(const struct elf_file *f, int fd, mode_t mode)
 {
 	size_t at = 0;
@@ -66,9 +67,9 @@ static int file_write(const struct elf_file *f, int fd, mode_t mode)
 	for (; at < f->size; at += done) {
 		done = write(fd, f->base + at, f->size - at);
 		if (done <= 0)
-			return -1;
+			return done ? errno : EIO;
 	}
-	return fchmod(fd, mode);
+	return fchmod(fd, mode) ? errno : 0;
 }
 
 static int file_replace_by(struct elf_file *f, char *temp, mode_t mode)
@@ -77,7 +78,7 @@ static int file_replace_by(struct elf_file *f, char *temp, mode_t mode)
 
 	if (fd < 0)
 		return fail(f, "cannot create %s: %s", temp, strerror(errno));
-	error = file_write(f, fd, mode) ? errno : 0;
+	error = file_write(f, fd, mode);
 	if (close(fd) && !error)
 		error = errno;
 	if (!error && !rename(temp, f->path))
