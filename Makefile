@@ -3,8 +3,10 @@
 
 export KSRC SETUP J KEEP
 
+KERNELS := $(shell harness/kernel --list)
+
 .NOTPARALLEL:
-.PHONY: help demo check kselftest bpftest clients configs fuzz arches htmldocs shell tree base kernel test-kernel stock stock-test bench bench-scale bench-rt series clean
+.PHONY: help demo check kselftest bpftest clients configs fuzz arches htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -19,10 +21,8 @@ help:
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
 	@echo 'make base         unpack the pristine base into build/base'
-	@echo 'make kernel       build ours into build/ours (bench configuration)'
-	@echo 'make test-kernel  build ours into build/ours-test (the fuller test configuration)'
-	@echo 'make stock        build the pristine base into build/stock (bench configuration)'
-	@echo 'make stock-test   build the pristine base into build/stock-test'
+	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
+	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables, and a plot over the number of functions'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
@@ -41,58 +41,47 @@ base:
 tree: base
 	@harness/tree
 
-kernel: tree
-	@harness/setup build
-	@harness/kernel ours
+# What each of the kernels needs to be built, beside the compiler.
+%-test %-bpf: NEEDS = btf
+configs/clang configs/ltocfi: NEEDS = clang
+ours-arches/% stock-arches/%: NEEDS = cross
+$(filter stock%,$(KERNELS)): base
+$(filter-out stock%,$(KERNELS)): tree
+$(KERNELS):
+	@harness/setup build $(NEEDS)
+	@harness/kernel $@
 
-test-kernel: tree
-	@harness/setup build btf
-	@harness/kernel ours-test
+# The first is a directory, too: it would be up to date.
+kernel test-kernel:
+	@echo 'error: a kernel is built by its own name: make ours, make ours-test' >&2; false
 
-stock: base
-	@harness/setup build
-	@harness/kernel stock
-
-stock-test: base
-	@harness/setup build btf
-	@harness/kernel stock-test
-
-demo: kernel
+demo shell: ours
 	@harness/setup guest
 	@harness/image
-	@harness/demo
+	@harness/$(if $(filter demo,$@),demo,guest --shell)
 
-shell: kernel
-	@harness/setup guest
-	@harness/image
-	@harness/guest --shell
-
-bench: kernel stock
+bench: ours stock
 	@harness/setup guest
 	@harness/bench
 	@harness/bench-scale --max 100000
 
-bench-scale: kernel stock
+bench-scale: ours stock
 	@harness/setup guest
 	@harness/bench-scale
 
-bench-rt: tree
-	@harness/setup build guest
-	@harness/kernel stock-rt
-	@harness/kernel ours-rt
+bench-rt: ours-rt stock-rt
+	@harness/setup guest
 	@harness/bench-rt
 
-kselftest: test-kernel stock-test
+kselftest: ours-test stock-test
 	@harness/setup guest
 	@harness/kselftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
-bpftest: tree
-	@harness/setup build btf bpf guest
-	@harness/kernel stock-bpf
-	@harness/kernel ours-bpf
+bpftest: ours-bpf stock-bpf
+	@harness/setup bpf guest
 	@harness/bpftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
-clients: test-kernel
+clients: ours-test
 	@harness/setup guest
 	@harness/clients
 
@@ -100,9 +89,8 @@ configs: tree
 	@harness/setup build clang guest
 	@harness/configs $(CONFIGS)
 
-fuzz: tree
-	@harness/setup build guest
-	@harness/kernel configs/fuzz
+fuzz: configs/fuzz
+	@harness/setup guest
 	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' fuzz-4
 
 arches: tree

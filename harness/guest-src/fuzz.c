@@ -32,6 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tap.h"
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
 enum {
@@ -806,21 +808,6 @@ static void make_and_remove(unsigned int who, uint64_t seed)
 }
 
 /* The tour, and the way back */
-static int failures;
-
-__attribute__((format(printf, 2, 3)))
-static void result(bool ok, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	printf("%s - ", ok ? "ok" : "not ok");
-	vprintf(fmt, args);
-	printf("\n");
-	va_end(args);
-	failures += !ok;
-}
-
 static bool tour_write(const char *path, const char *text, int flags)
 {
 	int fd = open(path, O_WRONLY | flags);

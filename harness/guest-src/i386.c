@@ -2,10 +2,12 @@
 /*
  * The first process of a 32-bit guest, where none of the guest's own programs run:
  * tests what switches text (static keys, static calls, kprobes, KUnit's suites) while
- * other tasks execute it. Lines "ok N - TEXT" and "not ok N - TEXT", the latter after
- * what came instead, as "# " lines; then "GUEST-EXIT 0". Built on the kernel's own
+ * other tasks execute it. Results as TAP, a failed one after what came instead, as "# "
+ * lines; then "GUEST-EXIT 0". Built on the kernel's own
  * tools/include/nolibc, so that no 32-bit libc is needed.
  */
+#include "tap.h"
+
 #define TRACING		"/sys/kernel/tracing/"
 #define EVENTS		TRACING "events/"
 #define CALLS		50
@@ -13,14 +15,6 @@
 #define READERS		3
 
 static char buf[1 << 18];
-static int tests, failures;
-
-static void check(int ok, const char *text)
-{
-	tests++;
-	failures += !ok;
-	printf("%s %d - %s\n", ok ? "ok" : "not ok", tests, text);
-}
 
 static int put(const char *path, const char *text)
 {
@@ -235,14 +229,14 @@ static void run_tests(void)
 	int fd = open("/proc/version", O_RDONLY), pids[READERS];
 
 	readers_start(pids);
-	check(events(), "static keys: an event on and off, each call of it recorded");
-	check(all_events(), "static keys: all events on and off");
-	check(kprobe(fd), "kprobe: breakpoint and jump, each call recorded");
-	check(kretprobe(fd), "kretprobe: each return recorded, with its value");
-	check(module(), "a module with keys and kprobes comes and goes");
-	check(readers_stop(pids), "the tasks that executed all this are well");
-	check(kunit("/sys/kernel/debug/kunit/text_patch/results"), "KUnit: text_patch");
-	check(kunit("/sys/kernel/debug/kunit/kprobes_test/results"), "KUnit: kprobes_test");
+	result(events(), "static keys: an event on and off, each call of it recorded");
+	result(all_events(), "static keys: all events on and off");
+	result(kprobe(fd), "kprobe: breakpoint and jump, each call recorded");
+	result(kretprobe(fd), "kretprobe: each return recorded, with its value");
+	result(module(), "a module with keys and kprobes comes and goes");
+	result(readers_stop(pids), "the tasks that executed all this are well");
+	result(kunit("/sys/kernel/debug/kunit/text_patch/results"), "KUnit: text_patch");
+	result(kunit("/sys/kernel/debug/kunit/kprobes_test/results"), "KUnit: kprobes_test");
 }
 
 int main(void)

@@ -3,23 +3,19 @@
 import os
 import shutil
 import subprocess
-import sys
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, HERE)
-import vm  # noqa: E402
+from . import HARNESS, LOGS, Failure, clean_environment, kernels
 
 
 def build(kernel, where, name):
     """WHERE/NAME, built against build/KERNEL unless neither that nor a source has changed since.
     What WHERE has beside it is built, too."""
     ko = os.path.join(where, name)
-    log = os.path.join(vm.TOP, "build/logs", f"{os.path.basename(where)}.log")
+    log = os.path.join(LOGS, f"{os.path.basename(where)}.log")
     sources = [os.path.join(where, f) for f in os.listdir(where) if f == "Kbuild" or f.endswith((".c", ".h"))
                and not f.endswith(".mod.c")]
     if os.path.exists(ko) and all(os.path.getmtime(ko) > os.path.getmtime(path)
-                                  for path in [vm.kernel_image(kernel), *sources]):
+                                  for path in [kernels.image(kernel), *sources]):
         return ko
     print(f"# building {name} against build/{kernel}", flush=True)
     os.makedirs(os.path.dirname(log), exist_ok=True)
@@ -28,17 +24,16 @@ def build(kernel, where, name):
         for old in names:
             if old.endswith(".ko"):
                 os.unlink(os.path.join(root, old))
-    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     with open(log, "w") as f:
-        got = subprocess.run(["make", "-C", vm.build_directory(kernel), f"M={where}",
-                              f"CC={HERE}/cc", f"-j{os.cpu_count()}", "modules"], stdout=f, stderr=f, env=env)
+        got = subprocess.run(["make", "-C", kernels.directory(kernel), f"M={where}",
+                              f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"], stdout=f, stderr=f, env=clean_environment())
     if got.returncode:
-        raise vm.Failure(f"{name} does not build against build/{kernel}: see {log}")
+        raise Failure(f"{name} does not build against build/{kernel}: see {log}")
     return ko
 
 
 def sources(source, where):
     """Copies the files of harness/SOURCE to WHERE. A file keeps its time where it has not changed."""
     os.makedirs(where, exist_ok=True)
-    for name in os.listdir(os.path.join(HERE, source)):
-        shutil.copy2(os.path.join(HERE, source, name), where)
+    for name in os.listdir(os.path.join(HARNESS, source)):
+        shutil.copy2(os.path.join(HARNESS, source, name), where)

@@ -1,66 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the scripts share that run tests in a guest: results and totals, a suite's run and its
-verdict, and the kernel's ftracetest's lines and logs."""
+"""What comes of a suite's guest: where it is kept, whether the guest stayed sound, and the results and logs
+of the kernel's ftracetest."""
 import os
 import re
 import shutil
-import sys
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, HERE)
-import vm  # noqa: E402
+from . import LOGS, TOP, job, vm
 
-# Patterns of console lines that look like a fault of the kernel's and are none; a script may add some.
-ALLOWED = []
+# Tests that were not run, by ftracetest's words and others'.
+NOT_RUN = ("UNSUPPORTED", "UNRESOLVED", "UNTESTED")
 
 
-class Totals:
-    """The results so far, printed as they come, with a prefix."""
-
-    def __init__(self):
-        self.number = self.passed = self.failed = self.skipped = 0
-        self.prefix = ""
-
-    def _line(self, word, name, note=""):
-        self.number += 1
-        print(f"{word} {self.number} - {self.prefix}{name}{note}", flush=True)
-
-    def ok(self, name):
-        self.passed += 1
-        self._line("ok", name)
-
-    def fail(self, name, why="", log=()):
-        self.failed += 1
-        self._line("not ok", name, f": {why}" if why else "")
-        for line in log:
-            print("    | " + line)
-
-    def skip(self, name, why):
-        self.skipped += 1
-        self._line("ok", name, f" # SKIP {why}")
-
-
-def job(name):
-    with open(os.path.join(HERE, "jobs", name), "rb") as f:
-        return f.read()
-
-
-def run_suite(suite, kernel, logs="check-guest", **how):
-    """One guest; its console and /out go to build/logs/LOGS/SUITE, with LOGS a configuration's own
-    name. Returns (Result, that directory)."""
-    where = os.path.join(vm.TOP, "build/logs", kernel if kernel.startswith("configs/") else logs, suite)
+def run_suite(suite, kernel, script, logs, **how):
+    """One guest that runs jobs/SCRIPT; its console and /out go to build/logs/LOGS/SUITE. Returns (Result, that
+    directory)."""
+    where = os.path.join(LOGS, logs, suite)
     shutil.rmtree(where, ignore_errors=True)
     os.makedirs(where)
-    r = vm.run(kernel, echo=False, out=os.path.join(where, "out"), allow=ALLOWED,
+    r = vm.run(kernel, script and job(script), echo=False, out=os.path.join(where, "out"),
                log=os.path.join(where, "console"), **how)
     print(f"# {suite}: {r.seconds:.0f} s", flush=True)
     return r, where
 
 
-def verdict(suite, r, totals, where, under_way=""):
+def verdict(r, totals, where, under_way=""):
     """The guest's own test: that it stayed sound to the end."""
-    name = f"{suite}: the guest ends without oops or warning"
+    name = "the guest ends without oops or warning"
     if r.ok:
         totals.ok(name)
         return
@@ -68,7 +33,7 @@ def verdict(suite, r, totals, where, under_way=""):
     first = next((i for i, line in enumerate(r.console) for s in vm.SYMPTOMS if s[2].search(line)), None)
     log = r.console[first:first + 40] if bad and first is not None else r.both[-15:]
     totals.fail(name, r.verdict + (f", during: {under_way}" if under_way else "")
-                + f" (console: {os.path.relpath(where, vm.TOP)}/console)", log)
+                + f" (console: {os.path.relpath(where, TOP)}/console)", log)
 
 
 class Case:

@@ -10,26 +10,22 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
-import hashlib
 import json
+import multiprocessing
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, HERE)
-import vm  # noqa: E402
-from results import job, run_suite  # noqa: E402
+from . import BUILD, HARNESS, LOGS, Failure, clean_environment, digest, job, kernels, userspace, vm
+from . import results as guests
 
 SELFTESTS = "tools/testing/selftests"
 LOG_LINES = 25
 
 GOOD = ("PASS", "XFAIL")
-NOT_RUN = ("UNSUPPORTED", "UNRESOLVED", "UNTESTED", "SKIP", "-")
+NOT_RUN = (*guests.NOT_RUN, "SKIP", "-")
 # What the guest died of, by vm's status.
 DEATHS = {vm.PANIC: "PANIC", vm.OOPS: "OOPS", vm.TIMEOUT: "HANG", vm.NO_EXIT: "ENDED"}
 
@@ -42,14 +38,14 @@ class Suite:
     depends: object         # function(tree): paths that the results depend on, beside the kernel
     kernels: tuple          # stock's and ours, under build/
     last: tuple = ()        # prefixes of the cases at the end of the table
-    additions: tuple = ()   # what harness/image adds to the user space
+    additions: tuple = ()   # what lib/userspace.py adds to the user space
     timeout: int = 1800
     mem: str = "1G"
     prepare: object = None  # function(stock's kernel), before all else
 
     @property
     def out(self):
-        return os.path.join(vm.TOP, "build", self.name)
+        return os.path.join(BUILD, self.name)
 
 
 class Results:
@@ -73,13 +69,13 @@ class Results:
     def boot(self, script, cases, trees):
         """One guest with the cases in /job/cases. Returns vm's result and the log directory."""
         self.boots += 1
-        name = f"{os.path.basename(os.path.normpath(self.kernel))}-{self.part}-{self.boots}"
+        name = f"{kernels.short_name(self.kernel)}-{self.part}-{self.boots}"
         with tempfile.NamedTemporaryFile("w", dir=self.suite.out, prefix="cases-") as listed:
             listed.writelines(c + "\n" for c in cases)
             listed.flush()
-            r, where = run_suite(name, self.kernel, logs=self.suite.name, script=job(script), smp=2, modules=True,
-                                 trees=[*trees, ("/job/cases", listed.name)], additions=self.suite.additions,
-                                 timeout=self.suite.timeout, mem=self.suite.mem)
+            r, where = guests.run_suite(name, self.kernel, script, self.suite.name, modules=True,
+                                        trees=[*trees, ("/job/cases", listed.name)], mem=self.suite.mem,
+                                        additions=self.suite.additions, timeout=self.suite.timeout)
         self.seconds += r.seconds
         for line in r.console:
             if any(s[2].search(line) for s in vm.SYMPTOMS):
@@ -110,12 +106,11 @@ def job_lines(r):
 
 
 def logged(log, *commands):
-    """Runs commands with their output in log, a path under build/logs. Raises vm.Failure if one fails."""
-    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    with open(os.path.join(vm.TOP, "build/logs", log), "w") as f:
+    """Runs commands with their output in log, a path under build/logs. Raises Failure if one fails."""
+    with open(os.path.join(LOGS, log), "w") as f:
         for command in commands:
-            if subprocess.run(command, stdout=f, stderr=f, env=env).returncode:
-                raise vm.Failure(f"{command[0]} failed: see build/logs/{log}")
+            if subprocess.run(command, stdout=f, stderr=f, env=clean_environment()).returncode:
+                raise Failure(f"{command[0]} failed: see build/logs/{log}")
 
 
 def run_part(suite, kernel, part, tree, only):
@@ -124,38 +119,25 @@ def run_part(suite, kernel, part, tree, only):
     return results
 
 
-def run_kernels(suite, kernels, only):
+def run_kernels(suite, trees, only):
     """{kernel: its results}, of {kernel: its tree}; as many guests at a time as there are CPUs."""
-    all_results = {kernel: Results(suite, kernel) for kernel in kernels}
-    vm.user_space(suite.additions)
-    vm.kvm_works(next(iter(kernels)))
+    all_results = {kernel: Results(suite, kernel) for kernel in trees}
+    userspace.archives(suite.additions)
+    vm.kvm_works(next(iter(trees)))
     workers = int(os.environ.get("J") or os.cpu_count() or 1)
-    with concurrent.futures.ProcessPoolExecutor(workers) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
         runs = [pool.submit(run_part, suite, kernel, part, tree, only)
-                for part in suite.parts for kernel, tree in kernels.items()]
+                for part in suite.parts for kernel, tree in trees.items()]
         for done in concurrent.futures.as_completed(runs):
             results = done.result()
             all_results[results.kernel].merge(results)
     return all_results
 
 
-def digest(suite, kernel, tree):
+def inputs(suite, kernel, tree):
     """Changes when what the results depend on does."""
-    h = hashlib.sha256()
-    for path in [vm.kernel_image(kernel), __file__, *(os.path.join(HERE, f) for f in ("vm.py", "results.py", "image")),
-                 *suite.depends(tree)]:
-        with open(path, "rb") as f:
-            h.update(hashlib.sha256(f.read()).digest())
-    return h.hexdigest()
-
-
-def files_below(top):
-    """The paths of all files under a directory, in an order that does not change."""
-    paths = []
-    for where, dirs, files in os.walk(top):
-        dirs.sort()
-        paths += [os.path.join(where, f) for f in sorted(files)]
-    return paths
+    lib = (os.path.join(HARNESS, "lib", f + ".py") for f in ("beside", "vm", "results", "userspace", "newc"))
+    return digest(kernels.image(kernel), *lib, job("lib.sh"), *suite.depends(tree))
 
 
 def kept_results(suite, kernel, now):
@@ -181,10 +163,10 @@ def keep_results(suite, results, now):
 
 def run_both(suite, args):
     """Stock's and ours's results; stock's may be those of an earlier run."""
-    base, tree = (os.path.join(vm.TOP, "build", name) for name in ("base", "tree"))
+    base, tree = (os.path.join(BUILD, name) for name in ("base", "tree"))
     if suite.prepare:
         suite.prepare(args.stock)
-    now = digest(suite, args.stock, base)
+    now = inputs(suite, args.stock, base)
     stock = None if args.fresh or args.only else kept_results(suite, args.stock, now)
     found = run_kernels(suite, {args.ours: tree} if stock else {args.stock: base, args.ours: tree},
                         args.only)
@@ -256,10 +238,6 @@ def main(suite, about, cases):
     os.makedirs(suite.out, exist_ok=True)
     started = time.monotonic()
     print(f"{suite.name}: {about}", flush=True)
-    try:
-        stock, ours = run_both(suite, args)
-    except vm.Failure as e:
-        print(f"{suite.name}: {e}", file=sys.stderr)
-        return vm.TROUBLE
+    stock, ours = run_both(suite, args)
     print(f"# {time.monotonic() - started:.0f} s; consoles and logs: build/logs/{suite.name}")
     return 1 if report(suite, stock, ours)["failed"] else 0

@@ -41,9 +41,9 @@ class Archive:
         self.directory(os.path.dirname(name))
         self._entry(name, stat.S_IFLNK | 0o777, target.encode())
 
-    def file(self, name, path):
+    def file(self, name, path, mode=0o444):
         with open(path, "rb") as f:
-            self.data(name, f.read(), stat.S_IMODE(os.stat(path).st_mode) | 0o444)
+            self.data(name, f.read(), stat.S_IMODE(os.stat(path).st_mode) | mode)
 
     def tree(self, name, top, keep=lambda path: True):
         """Everything under the directory top, as name; keep() may leave files out."""

@@ -1,16 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""gen-module: writes the source of modules with many traceable functions.
-
-	harness/gen-module DIR [FUNCTIONS [NAME]]
+"""Sources of modules with many traceable functions.
 
 Functions are gen_fn_000001 and on, static and out of line, each with a constant of its
-own (equal bodies would be folded into one). The files of DIR build as any external
-module: make -C build/ours M=DIR modules, giving NAME.ko, by default genfns.ko.
-generate_many() writes several modules that build together, each in a directory of DIR.
+own (equal bodies would be folded into one). modules.py builds them.
 """
 import os
-import sys
 
 PER_FILE = 1000
 LICENSE = "// SPDX-License-Identifier: GPL-2.0\n"
@@ -68,9 +62,3 @@ def generate_many(directory, modules):
     for name, functions in modules:
         generate(os.path.join(directory, name), functions, name)
     write(os.path.join(directory, "Kbuild"), "obj-m := " + " \\\n\t".join(n + "/" for n, _ in modules) + "\n")
-
-
-if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3, 4):
-        sys.exit(__doc__)
-    generate(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20000, *sys.argv[3:])

@@ -3,7 +3,7 @@
 # Shared by the harness's scripts, which source it: places, messages, logged commands with a progress
 # line, and which files of the repository and of patches/ make up the tree.
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build
 logs=$build/logs
 jobs=${J:-$(nproc)}
@@ -63,6 +63,23 @@ logged() {
 	trap - INT TERM
 	progress_end
 	return "$status"
+}
+
+# result STATUS NAME [WHAT CAME]: the result of a test, in one piece: others may be writing, too.
+result() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok - $2"
+	else
+		printf 'not ok - %s\n# %s\n' "$2" "${3//$'\n'/$'\n# '}"
+	fi
+}
+# closing LOG: the closing line of the results in it. Returns whether none has failed.
+closing() {
+	local passed failed
+	passed=$(grep -c '^ok ' "$1" || true)
+	failed=$(grep -c '^not ok ' "$1" || true)
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
 }
 
 # log_errors LOG: the lines of a build's log that say what went wrong, or its last ones.

@@ -13,9 +13,6 @@ same. TSC is declared reliable: an emulated one is, and the watchdog's doubts wo
 move the trace clock in the middle of a measurement. MWAIT is taken away because TCG
 spins where it should sleep: an idle CPU would burn a host's CPU, and be counted.
 """
-import fcntl
-import importlib.machinery
-import importlib.util
 import os
 import re
 import select
@@ -28,25 +25,16 @@ import tarfile
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-TOP = os.path.dirname(HERE)
-GUEST = os.path.join(TOP, "build/guest")
-sys.path.insert(0, HERE)
-import newc  # noqa: E402
+from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, newc, userspace
 
 CPU = "max,monitor=off"
 # Another program, and what it needs of a command line, may take its place.
-QEMU = ["qemu-system-x86_64"]
+QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
 
-# The kernels under build/, and what makes them.
-MAKE_TARGETS = {"ours": "kernel", "stock": "stock", "ours-test": "test-kernel", "stock-test": "stock-test",
-                "ours-rt": "bench-rt", "stock-rt": "bench-rt", "ours-bpf": "bpftest", "stock-bpf": "bpftest"}
-
-# How a run ended, by exit status, where it is not the job's own.
-PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT, TROUBLE = 120, 121, 122, 123, 124, 125
+# How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
+PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
 
 # What the console may show, worst first; each with the seconds that the guest is
 # then given to end by itself.
@@ -58,19 +46,6 @@ SYMPTOMS = [
                                     r"INFO: task .* blocked|suspicious RCU"), None),
 ]
 EXIT = re.compile(r"^GUEST-EXIT (\d+)\s*$")
-
-
-def sibling(name):
-    """A script beside this one, as a module."""
-    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), os.path.join(HERE, name))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-class Failure(Exception):
-    """Something that hinders a run; the text says what to do about it."""
 
 
 class Result:
@@ -86,45 +61,6 @@ class Result:
         return self.status == 0
 
 
-def kernel_image(kernel):
-    """The bzImage of build/KERNEL, or of a build directory or image given by path."""
-    for path in (os.path.join(TOP, "build", kernel), kernel):
-        if os.path.isfile(path):
-            return os.path.realpath(path)
-        image = os.path.join(path, "arch/x86/boot/bzImage")
-        if os.path.isfile(image):
-            return os.path.realpath(image)
-    target = MAKE_TARGETS.get(kernel)
-    raise Failure(f"kernel '{kernel}' is not built: run make {target} first" if target else
-                  f"there is no kernel '{kernel}': choose {', '.join(MAKE_TARGETS)} or a build directory")
-
-
-def build_directory(kernel):
-    image = kernel_image(kernel)
-    return image.removesuffix("/arch/x86/boot/bzImage")
-
-
-def modules_directory(kernel):
-    """lib/modules of the kernel as installed by its build, or None."""
-    path = os.path.join(build_directory(kernel), "modules/lib/modules")
-    return path if os.path.isdir(path) else None
-
-
-def symbol_addresses(kernel):
-    """{function: address} of the kernel's own functions, without KASLR."""
-    addresses = {}
-    path = os.path.join(build_directory(kernel), "System.map")
-    try:
-        with open(path) as f:
-            for line in f:
-                addr, kind, name = line.split()[:3]
-                if kind in "tTwW":
-                    addresses.setdefault(name, int(addr, 16))
-    except FileNotFoundError:
-        raise Failure(f"{path} is missing: build the kernel again")
-    return addresses
-
-
 def qemu_version():
     try:
         text = subprocess.run([*QEMU, "--version"], check=True, text=True,
@@ -136,13 +72,12 @@ def qemu_version():
 
 def plugin_library(name):
     """build/guest/NAME.so, compiled for the QEMU that is here."""
-    src, lib = os.path.join(HERE, name + ".c"), os.path.join(GUEST, name + ".so")
+    src, lib = os.path.join(HARNESS, name + ".c"), os.path.join(GUEST, name + ".so")
     version = qemu_version()
     stamp = f"{lib}.qemu"
     fresh = (os.path.exists(lib) and os.path.getmtime(lib) > os.path.getmtime(src)
              and os.path.exists(stamp) and open(stamp).read() == str(version))
     if not fresh:
-        os.makedirs(GUEST, exist_ok=True)
         got = subprocess.run([os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-shared", "-fPIC",
                               f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib, src])
         if got.returncode:
@@ -152,17 +87,6 @@ def plugin_library(name):
     return lib
 
 
-def user_space(additions):
-    """The archives of the cached user space, made first where missing or out of date."""
-    os.makedirs(GUEST, exist_ok=True)
-    with open(os.path.join(GUEST, "image.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        got = subprocess.run([os.path.join(HERE, "image"), *additions], stdout=sys.stderr)
-    if got.returncode:
-        raise Failure("the guest's user space could not be made: see above")
-    return [os.path.join(GUEST, name + ".cpio") for name in ("initramfs", *additions)]
-
-
 def modules_keep(path):
     return not path.endswith(("/build", "/source")) and os.path.exists(path)
 
@@ -170,7 +94,9 @@ def modules_keep(path):
 def job_archive(out, script, trees, modules):
     """Appends the job to the user space: its script, its files, the kernel's modules."""
     a = newc.Archive(out)
-    a.data("/job/run", script, 0o755)
+    if script:
+        a.file("/job/run", script, 0o755)
+        a.file("/job/lib.sh", job("lib.sh"))
     for name, path in trees:
         if os.path.isdir(path):
             a.tree(name, path)
@@ -203,7 +129,6 @@ def kvm_works(kernel):
     answer = "no"
     if os.access("/dev/kvm", os.R_OK | os.W_OK):
         answer = "yes" if kvm_trial(kernel) else "no"
-    os.makedirs(GUEST, exist_ok=True)
     with open(cache, "w") as f:
         f.write(f"{answer} {key}\n")
     return answer == "yes"
@@ -211,14 +136,14 @@ def kvm_works(kernel):
 
 def kvm_trial(kernel):
     try:
-        return run(kernel, b"#!/bin/sh\nexit 0\n", accel="kvm", timeout=15, echo=False).ok
+        return run(kernel, accel="kvm", timeout=15, echo=False).ok
     except Failure:
         return False
 
 
-def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu):
+def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu, qemu):
     """The whole command line; the job's line is standard output, the console's a pipe."""
-    cmd = [*QEMU, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem,
+    cmd = [*qemu, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem,
            "-smp", str(smp), "-nodefaults", "-display", "none",
            "-kernel", image, "-initrd", initrd]
     if not reboots:
@@ -369,21 +294,23 @@ def out_extract(path, out):
         pass
 
 
-def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
+def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
         append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
-        bootconfig="", reboots=False, cpu=()):
-    """Boots build/KERNEL and runs script (bytes) in it.
+        bootconfig="", reboots=False, cpu=(), qemu=QEMU):
+    """Boots build/KERNEL and runs the file script in it, with jobs/lib.sh beside it; without one
+    the guest just ends.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
     plugin: (name of a harness/NAME.c, its options).
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
-    /out. allow: patterns of console lines that are no symptom. additions: what harness/image
+    /out. allow: patterns of console lines that are no symptom. additions: what userspace.py
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
-    again with the memory as it was. cpu: what is different about the CPU model. Returns a Result."""
-    image = kernel_image(kernel)
-    archives = user_space(additions)
+    again with the memory as it was. cpu: what is different about the CPU model. qemu: another
+    command instead of QEMU. Returns a Result."""
+    image = kernels.image(kernel)
+    archives = userspace.archives(additions)
     # So that being ended leaves neither a guest nor its files behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if accel is None:
@@ -394,14 +321,14 @@ def run(kernel, script, trees=(), modules=False, accel=None, smp=2, mem="1G", pl
             for path in archives:
                 with open(path, "rb") as archive:
                     shutil.copyfileobj(archive, f)
-            job_archive(f, script, trees, modules and modules_directory(kernel))
+            job_archive(f, script, trees, modules and kernels.modules(kernel))
             f.flush()
             if bootconfig:
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
         cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
-                           cpu)
+                           cpu, qemu)
         if shell:
             os.close(console)
             os.close(console_w)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What the guests' jobs share. A word guest.NAME=VALUE of the command line sets the variable NAME; a result is a
+# line of TAP, with no number. They begin in tracefs.
+cd /sys/kernel/tracing || exit 1
+for word in $(cat /proc/cmdline); do
+	case $word in guest.*=*) declare "${word#guest.}" ;; esac
+done
+
+result() { # STATUS TEXT
+	if [ "$1" = 0 ]; then echo "ok - $2"; else echo "not ok - $2"; fi
+}
+notes() { head -n "${1:-25}" | sed 's/^/# /'; }
+check() { # TEXT COMMAND...: what the command says is shown where it fails
+	local text=$1 said status
+	shift
+	said=$("$@" 2>&1)
+	status=$?
+	result $status "$text"
+	[ $status = 0 ] || notes <<<"$said"
+}
+same() { [ "$1" = "$2" ] || { printf 'wanted: %s\ngot: %s\n' "$1" "$2"; return 1; }; }
+is() { check "$1" same "$2" "$3"; } # TEXT WANTED GOT
+# Lines of a file, but for those that say that there are none.
+nothing_in() { ! grep -v '^#' "$1"; }
+off() { check "$2" nothing_in "$1"; } # FILE TEXT
+
+config_has() {
+	[ -e /tmp/config ] || zcat /proc/config.gz >/tmp/config || exit 1
+	grep -q "^CONFIG_$1=y" /tmp/config
+}
+symbol() { awk -v n="$1" '$3 == n { print "0x" $1; exit }' /proc/kallsyms; }
+
+# The bytes of all sites; without them the comparison at the end would compare nothing with nothing.
+sites() { textbytes sum <available_filter_functions_addrs; }
+sites_save() {
+	before=$(sites)
+	case $before in *' unread=0 sum='*) return ;; esac
+	result 1 "the sites' bytes can be read (CONFIG_PROC_KCORE): ${before:-nothing came}"
+	exit 0
+}
+sites_compare() {
+	local after
+	after=$(sites)
+	is "every byte of every site is as before" "$before" "$after"
+	[ "$before" = "$after" ] || textbytes list <available_filter_functions_addrs | notes 20
+}
+
+# Workers: each does one operation again and again, the function of its name, which says whether it came to
+# anything, until the file $stop is there.
+stop=/tmp/stop dir=/tmp/workers
+mkdir -p $dir
+random_seed() {
+	seed=${seed:-$RANDOM}
+	echo "# guest.seed=$seed repeats the choices"
+}
+worker() { # NAME
+	local did=0 not=0
+	RANDOM=$((${seed:-0} + $(printf '%d' "'$1") + ${#1} + ${1//[^0-9]/}0))
+	while [ ! -e $stop ]; do
+		if "$1"; then did=$((did + 1)); else not=$((not + 1)); fi >/dev/null 2>>$dir/$1.errors
+	done
+	echo "$did $not" >$dir/$1
+}
+start() { # NAME...
+	local w
+	for w; do worker "$w" & done
+}
+finish() {
+	: >$stop
+	wait
+}
+times_done() { cut -d' ' -f1 $dir/$1; } # NAME: how often it came to something
+report() { # NAME...
+	local w did not
+	for w; do
+		read -r did not <$dir/$w
+		echo "# $w: $did times, $not refused $(tail -n 1 $dir/$w.errors)"
+		[ "${did:-0}" -gt 0 ]; result $? "$w did something"
+	done
+}

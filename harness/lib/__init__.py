@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the programs in harness/ import: places, and how a program ends.
+
+kernels   what is under build/ and how it is made; modules adds modules to it
+vm        a guest; userspace and newc make what it runs, guest has the options of its runs
+tap       results: one reader, one writer; results has what comes of a suite's guest
+suites    the suites of check-guest, which configs and try run, too
+beside    cases on stock and on ours, in one table
+counting  guests in which instructions are counted, for the benchmarks; insns reads the figures
+"""
+import hashlib
+import os
+import sys
+
+HARNESS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+TOP = os.path.dirname(HARNESS)
+BUILD = os.path.join(TOP, "build")
+LOGS = os.path.join(BUILD, "logs")
+# The guest's user space.
+GUEST = os.path.join(BUILD, "guest")
+
+# How a program ends that could not do its work.
+TROUBLE = 125
+
+
+class Failure(Exception):
+    """Something that hinders a run; the text says what to do about it."""
+
+
+def run(main):
+    """A program: its status is what main() returns."""
+    try:
+        sys.exit(main())
+    except Failure as e:
+        print(f"{os.path.basename(sys.argv[0])}: {e}", file=sys.stderr)
+    except KeyboardInterrupt:
+        pass
+    sys.exit(TROUBLE)
+
+
+def job(name):
+    """A script for a guest."""
+    return os.path.join(HARNESS, "jobs", name)
+
+
+def source(name):
+    """A program's source for a guest."""
+    return os.path.join(HARNESS, "guest-src", name)
+
+
+def digest(*parts):
+    """Of files (each a path) and of whatever else, as text."""
+    h = hashlib.sha256()
+    for part in map(str, parts):
+        if os.path.isfile(part):
+            with open(part, "rb") as f:
+                part = hashlib.sha256(f.read()).hexdigest()
+        h.update(part.encode() + b"\0")
+    return h.hexdigest()
+
+
+def files_below(top):
+    """The paths of all files under a directory, in an order that does not change."""
+    paths = []
+    for where, dirs, files in os.walk(top):
+        dirs.sort()
+        paths += [os.path.join(where, f) for f in sorted(files)]
+    return paths
+
+
+def clean_environment():
+    """For another make: ours, if a make started us, is not to be inherited."""
+    return {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}

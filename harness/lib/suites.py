@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The suites of check-guest: each is one guest or several, and takes the session that it is part of, its own
+name and the number of CPUs."""
+import dataclasses
+import os
+import re
+import subprocess
+
+from . import BUILD, HARNESS, Failure, genfns, job, modules, results, tap, userspace
+
+TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
+KERNELS_OWN = ["00basic", "ftrace", "instances"]
+OURS = ["callset"]
+LOAD_SECONDS = 40
+FUZZ_SECONDS = 60
+FUZZ_FUNCTIONS = 2000
+OLD_QEMU = "7.2"
+# As many as are longer than the kernel's command line, and so its buffers
+LONG_WORDS = 300
+
+
+@dataclasses.dataclass
+class Session:
+    """What the suites of one run have in common."""
+    kernel: str
+    totals: tap.Totals
+    words: str = ""             # for the guests' command lines; the last one for a name counts
+    tests: str = TESTS
+    logs: str = "check-guest"   # where consoles go, under build/logs
+    log_lines: int = 25         # of what failed, at most
+    allow: tuple = ()           # patterns of console lines that look like a fault of the kernel's and are none
+
+    def run(self, suite, script, cpus, words="", timeout=900, **how):
+        return results.run_suite(suite, self.kernel, script, self.logs, smp=cpus, modules=True, timeout=timeout,
+                                 append=f"{words} {self.words}".strip(), allow=self.allow, **how)
+
+    def job(self, suite, script, cpus, words="", **how):
+        """A guest whose job's results are the suite's."""
+        r, where = self.run(suite, script, cpus, words, **how)
+        self.totals.take(r.output)
+        results.verdict(r, self.totals, where)
+
+
+def expected_unsupported():
+    with open(os.path.join(HARNESS, "expected-unsupported")) as f:
+        lines = (line.strip().partition("\t") for line in f if line.strip() and not line.startswith("#"))
+        return {case: why for case, _, why in lines}
+
+
+def judge_case(case, session):
+    totals, log, expected = session.totals, case.log[-session.log_lines:], expected_unsupported()
+    if case.result in ("PASS", "XFAIL"):
+        totals.ok(case.name)
+        if case.path in expected:
+            print(f"# {case.path} passes: its line in harness/expected-unsupported can go")
+    elif case.result in results.NOT_RUN and case.path in expected:
+        totals.skip(case.name, f"{expected[case.path]} ({case.reason()})")
+    elif case.result in results.NOT_RUN:
+        totals.fail(case.name, f"{case.result}, and not listed in harness/expected-unsupported: {case.reason()}",
+                    log)
+    else:
+        totals.fail(case.name, case.result, log)
+
+
+def ftracetest(session, suite, cpus):
+    totals = session.totals
+    present = [d for d in (KERNELS_OWN + OURS if suite == "ftracetest-2" else OURS)
+               if os.path.isdir(os.path.join(session.tests, "test.d", d))]
+    if not present:
+        totals.skip("cases", "none of its directories is there")
+        return
+    r, where = session.run(suite, "ftracetest", cpus, "guest.tests=" + ",".join(present), timeout=2400,
+                           trees=[("/job/ftrace", session.tests)])
+    logs, under_way, seen = results.case_logs(where), "", 0
+    for line in r.output:
+        if m := results.Case.LINE.match(line):
+            under_way, seen = "", seen + 1
+            judge_case(results.Case(m, logs), session)
+        elif line.startswith("["):
+            under_way = line
+    if not seen:
+        totals.fail("cases have run", "no result line came")
+    results.verdict(r, totals, where, under_way)
+
+
+def kunit_results(lines):
+    """KUnit's cases among the lines, each once, and what is amiss beside them, by name."""
+    found, suite = {}, ""
+    for line in lines:
+        text = re.sub(r"^\[ *[\d.]+\] ?", "", line)
+        if m := re.match(r" {4}# Subtest: (\S+)", text):
+            suite = m.group(1)
+        elif (result := tap.read(text)) and (result.depth == 1 or text.startswith("not ok 0 ")):
+            result.name = f"{suite}: {result.name.split()[0]}" if result.depth else result.name
+            found[result.name] = result
+    return found.values()
+
+
+def kunit(session, suite, cpus):
+    r, where = session.run(suite, "kunit", cpus, "kunit.enable=1", timeout=400)
+    found = kunit_results(r.console + r.output)
+    for result in found:
+        leaf = result.name.split(": ")[-1]
+        said = [c for c in r.console if "EXPECTATION" in c or "ASSERTION" in c or leaf in c]
+        session.totals.add(result, said[:session.log_lines])
+    if not found:
+        session.totals.fail("suites have run", "no KUnit result came: is CONFIG_KUNIT with our suites on?")
+    results.verdict(r, session.totals, where)
+
+
+def boots():
+    """{name: (command line, bootconfig)} of the boots that harness/jobs/boot looks at."""
+    found = {}
+    with open(job("boot")) as f:
+        for kind, name, text in re.findall(r"^#(boot|config) (\S+) (.*)", f.read(), re.M):
+            words, config = found.get(name, ("", ""))
+            text = text.replace("LONG", ",".join(["vfs_write"] * LONG_WORDS))
+            found[name] = (f"{words} {text}", config) if kind == "boot" else (words, config + text + "\n")
+    return found
+
+
+def boot(session, suite, cpus):
+    for name, (words, config) in boots().items():
+        with session.totals.under(name):
+            session.job(f"{suite}-{name}", "boot", cpus, f"{words} guest.boot={name}", bootconfig=config, timeout=200)
+
+
+def load(session, suite, cpus, script=None, **how):
+    session.job(suite, script or suite.partition("-")[0], cpus, f"guest.seconds={LOAD_SECONDS}", **how)
+
+
+def old_qemu():
+    """The command of Debian 12's own QEMU, fetched if need be; None where there is none."""
+    offered = subprocess.run(["apt-cache", "madison", "qemu-system-x86"], text=True, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    version = f"1:{OLD_QEMU}*"
+    if f"| 1:{OLD_QEMU}" not in offered and not os.path.isdir(userspace.place("qemu-system-x86", version)):
+        return None
+    libraries = userspace.unpacked("qemu-system-common", version) + "/usr/lib/x86_64-linux-gnu/qemu"
+    return ["env", f"QEMU_MODULE_DIR={libraries}",
+            userspace.unpacked("qemu-system-x86", version) + "/usr/bin/qemu-system-x86_64",
+            "-L", "/usr/share/seabios", "-L", "/usr/share/qemu"]
+
+
+def oldqemu(session, suite, cpus):
+    if command := old_qemu():
+        load(session, suite, cpus, "torture", qemu=command)
+    else:
+        session.totals.skip("torture", f"this distribution has no QEMU {OLD_QEMU}")
+
+
+def detach(session, suite, cpus):
+    where = os.path.join(BUILD, "detach", session.kernel.replace("/", "-"))
+    modules.sources("detach-modules", where)
+    modules.build(session.kernel, where, "detach_watch.ko")
+    load(session, suite, cpus,
+         trees=[(f"/job/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")])
+
+
+def fuzz(session, suite, cpus):
+    words = f"guest.seconds={FUZZ_SECONDS}"
+    seconds = int(re.findall(r"guest\.seconds=(\d+)", f"{words} {session.words}")[-1])
+    where = os.path.join(BUILD, "fuzz", session.kernel)
+    genfns.generate(where, FUZZ_FUNCTIONS)
+    session.job(suite, "fuzz", cpus, words, timeout=900 + 2 * seconds,
+                trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
+
+
+# In the order in which they run; name: (suite, CPUs).
+ALL = {
+    "kunit": (kunit, 2),
+    "ftracetest-2": (ftracetest, 2),
+    "ftracetest-1": (ftracetest, 1),
+    "ftracetest-4": (ftracetest, 4),
+    "boot": (boot, 2),
+    "load-1": (load, 1),
+    "load-2": (load, 2),
+    "load-4": (load, 4),
+    "torture-4": (load, 4),
+    "oldqemu-4": (oldqemu, 4),
+    "detach-4": (detach, 4),
+    "pokes-2": (load, 2),
+    "fuzz-4": (fuzz, 4),
+}
+KNOWN = ALL | {"callset-2": (ftracetest, 2)}
+
+
+def run(session, name):
+    suite, cpus = KNOWN[name]
+    with session.totals.under(name):
+        try:
+            suite(session, name, cpus)
+        except Failure as e:
+            session.totals.fail("can be run", str(e))
