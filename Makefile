@@ -47,7 +47,7 @@ configs/clang configs/ltocfi: NEEDS = clang
 ours-arches/% stock-arches/%: NEEDS = cross
 $(filter stock%,$(KERNELS)): base
 $(filter-out stock%,$(KERNELS)): tree
-$(KERNELS):
+$(filter-out demo,$(KERNELS)):
 	@harness/setup build $(NEEDS)
 	@harness/kernel $@
 
@@ -55,10 +55,11 @@ $(KERNELS):
 kernel test-kernel:
 	@echo 'error: a kernel is built by its own name: make ours, make ours-test' >&2; false
 
-demo shell: ours
-	@harness/setup guest
+demo shell: tree
+	@harness/setup build guest
+	@harness/kernel demo
 	@harness/image
-	@harness/$(if $(filter demo,$@),demo,guest --shell)
+	@harness/demo $(if $(filter shell,$@),--shell)
 
 bench: ours stock
 	@harness/setup guest

@@ -38,10 +38,14 @@ progress() {
 }
 progress_end() { [ ! -t 1 ] || printf '\r\033[K'; }
 
+# thousands N: 1430 as 1,430.
+thousands() { sed -E ':a; s/([0-9])([0-9]{3})\b/\1,\2/; ta' <<<"$1"; }
+
 # logged LOG WORD COMMAND...: runs COMMAND with its output appended to LOG, and shows how many lines it has
-# written, called WORD, and the last of them. Returns COMMAND's status.
+# written, called WORD, of how many where $total says so, and the last of them. Returns COMMAND's status.
+total=
 logged() {
-	local log=$1 word=$2 first pid status=0
+	local log=$1 word=$2 first pid status=0 n
 	shift 2
 	touch "$log"
 	first=$(wc -l <"$log")
@@ -56,8 +60,10 @@ logged() {
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.1
 		turn=$((turn + 1))
-		[ $((turn % 20)) -ne 0 ] ||
-			progress "  $(($(wc -l <"$log") - first)) $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
+		[ $((turn % 20)) -eq 0 ] || continue
+		n=$(($(wc -l <"$log") - first))
+		[ "${total:-0}" -ge "$n" ] || total=${total:+$n}
+		progress "  $(thousands "$n${total:+ of $total}") $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
 	done
 	wait "$pid" || status=$?
 	trap - INT TERM

@@ -32,6 +32,7 @@ CPU = "max,monitor=off"
 QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
+SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A X ends it hard."
 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
 PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
