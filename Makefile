@@ -6,11 +6,12 @@ export KSRC SETUP J KEEP
 KERNELS := $(shell harness/kernel --list)
 
 .NOTPARALLEL:
-.PHONY: help demo check kselftest bpftest clients configs fuzz arches htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
+	@echo 'make try T=NAME   build what has changed, and run one KUnit suite, one .tc or one suite of check-guest on it'
 	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
 	@echo 'make bpftest      the kernel'"'"'s own BPF selftests of programs on functions, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
@@ -60,6 +61,9 @@ demo shell: tree
 	@harness/kernel demo
 	@harness/image
 	@harness/demo $(if $(filter shell,$@),--shell)
+
+try:
+	@harness/try $(KERNEL:%=--kernel %) '$(T)'
 
 bench: ours stock
 	@harness/setup guest
