@@ -125,19 +125,23 @@ int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what)
 struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 					   const struct ftrace_site_set *old)
 {
-	struct ftrace_site_set *set = ftrace_site_set_union(edit->clear ? NULL : old, NULL);
+	struct ftrace_site_set *rest __free(site_set) = NULL;
+	struct ftrace_site_set *add __free(site_set) = NULL;
+	struct ftrace_site_set *del __free(site_set) = NULL;
 	const struct ftrace_word *word;
 
+	/* @old may have every site: words are joined before it is copied, once. */
 	list_for_each_entry(word, &edit->words, node) {
-		struct ftrace_site_set *before __free(site_set) = set;
+		struct ftrace_site_set **to = word->remove ? &del : &add;
+		struct ftrace_site_set **from = word->remove ? &add : &del;
 
-		if (!before)
+		if (ftrace_site_set_replace(to, ftrace_site_set_union(*to, word->sites)) ||
+		    ftrace_site_set_replace(from, ftrace_site_set_minus(*from, word->sites)))
 			return NULL;
-		set = word->remove ? ftrace_site_set_minus(before, word->sites) :
-				     ftrace_site_set_union(before, word->sites);
 		cond_resched();
 	}
-	return set;
+	rest = ftrace_site_set_minus(edit->clear ? NULL : old, del);
+	return rest ? ftrace_site_set_union(rest, add) : NULL;
 }
 
 /* Words that wait for their modules */
