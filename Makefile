@@ -27,7 +27,8 @@ help:
 	@echo 'make bench        stock and ours side by side, as tables, and a plot over the number of functions'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
-	@echo 'make series       git am-able patches in build/series (CHECK=1: build after each)'
+	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
+	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
 	@echo 'make clean        remove build/'
 	@echo
 	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
@@ -106,9 +107,13 @@ htmldocs: tree
 	@harness/setup docs
 	@harness/htmldocs
 
-series: base
-	@harness/setup build
-	@harness/series $(if $(filter-out 0 no,$(CHECK)),--check)
+series: tree
+	@harness/series
+ifneq ($(filter-out 0 no,$(CHECK)),)
+	@harness/setup build guest
+	@harness/image
+	@harness/series-steps $(or $(CHECK_FROM),first) $(or $(CHECK_TO),last)
+endif
 
 check: tree
 	@harness/setup build btf guest host-test
