@@ -10,8 +10,9 @@
  * a NOP then. Sites are given by their address (ip), which is where the CALL or
  * the NOP begins.
  *
- * What the architecture calls is at the end of each part. "Any context" includes
- * NMIs. Documentation/trace/ftrace-design.rst is the guide to a port.
+ * The architecture defines what begins with arch_ or says so, and calls the rest.
+ * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
+ * to a port.
  */
 #ifndef _LINUX_FTRACE_ARCH_H
 #define _LINUX_FTRACE_ARCH_H
@@ -24,6 +25,29 @@
 
 struct orc_entry;
 
+/* Gates, which return hooks have without function tracing, too */
+
+/**
+ * struct ftrace_gate_count - how often a gate was passed on one CPU
+ * @entered: on the way in
+ * @left: on the way out, which may be on another CPU
+ */
+struct ftrace_gate_count {
+	unsigned int	entered;
+	unsigned int	left;
+};
+
+/**
+ * struct ftrace_gate - counts who is inside of an ops
+ * @count: one for each CPU
+ * @ref: the ops, and each callset whose trampoline counts here
+ */
+struct ftrace_gate {
+	struct ftrace_gate_count __percpu	*count;
+	refcount_t				ref;
+};
+
+#ifdef CONFIG_FUNCTION_TRACER
 /*
  * Static function tracing: each function calls __fentry__ at all times, which
  * calls what this points to unless that is ftrace_stub. The function is called
@@ -154,26 +178,6 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
 /* Trampolines */
-
-/**
- * struct ftrace_gate_count - how often a gate was passed on one CPU
- * @entered: on the way in
- * @left: on the way out, which may be on another CPU
- */
-struct ftrace_gate_count {
-	unsigned int	entered;
-	unsigned int	left;
-};
-
-/**
- * struct ftrace_gate - counts who is inside of an ops
- * @count: one for each CPU
- * @ref: the ops, and each callset whose trampoline counts here
- */
-struct ftrace_gate {
-	struct ftrace_gate_count __percpu	*count;
-	refcount_t				ref;
-};
 
 /**
  * struct ftrace_retiree - something that readers without a lock may still use
@@ -368,5 +372,6 @@ static inline bool ftrace_profile_is_handler(unsigned long addr)
 	return false;
 }
 #endif
+#endif /* CONFIG_FUNCTION_TRACER */
 
 #endif /* _LINUX_FTRACE_ARCH_H */

@@ -9,6 +9,7 @@
 
 #include <linux/ftrace.h>
 
+struct ftrace_filter;
 struct ftrace_site_set;
 struct ftrace_table;
 

@@ -45,6 +45,18 @@ static struct ftrace_word_file *word_file_of(struct file *file)
 	return file->private_data;
 }
 
+/**
+ * ftrace_word_file_excludes - whether a file lists what is left out
+ * @f: the file
+ *
+ * Context: any.
+ * Return: true for the one that the second name of its kind is for.
+ */
+bool ftrace_word_file_excludes(const struct ftrace_word_file *f)
+{
+	return f->flags & FTRACE_ITER_NOTRACE;
+}
+
 static const char *word_file_name(const struct ftrace_word_file *f)
 {
 	return f->ops->name[ftrace_word_file_excludes(f)];

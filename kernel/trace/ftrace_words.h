@@ -73,11 +73,7 @@ struct ftrace_word_file {
 	struct ftrace_site_set		*shown;
 };
 
-static inline bool ftrace_word_file_excludes(const struct ftrace_word_file *f)
-{
-	return f->flags & FTRACE_ITER_NOTRACE;
-}
-
+bool ftrace_word_file_excludes(const struct ftrace_word_file *f);
 int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 			  struct trace_array *tr, void *owner, int flags);
 ssize_t ftrace_word_file_write(struct file *file, const char __user *ubuf, size_t cnt,
