@@ -391,13 +391,21 @@ struct name_lookup {
 	char			buf[KSYM_NAME_LEN + sizeof(u64)];
 };
 
-/* @addr has @name, which may be one that is asked for. */
-static void lookup_take(struct name_lookup *l, const char *name, unsigned long addr)
+/* Where the address of @name belongs; NULL if nobody asks for it, or it is there. */
+static unsigned long *lookup_wanted(const struct name_lookup *l, const char *name)
 {
 	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), name_cmp);
 	unsigned long *to = found ? &l->addrs[found - l->names] : NULL;
 
-	if (!to || *to)
+	return to && !*to ? to : NULL;
+}
+
+/* @addr has @name, which may be one that is asked for. */
+static void lookup_take(struct name_lookup *l, const char *name, unsigned long addr)
+{
+	unsigned long *to = lookup_wanted(l, name);
+
+	if (!to)
 		return;
 	*to = addr;
 	l->missing--;
@@ -433,7 +441,8 @@ static int lookup_module_symbol(void *data, const char *name, unsigned long addr
 {
 	struct name_lookup *l = data;
 
-	if (ftrace_location(addr) && !function_is_quarantined(addr))
+	/* The names first: there are many symbols, and few are asked for. */
+	if (lookup_wanted(l, name) && ftrace_location(addr) && !function_is_quarantined(addr))
 		lookup_take(l, name, addr);
 	return !l->missing;
 }

@@ -758,7 +758,8 @@ static struct profile_line *profile_line_from(unsigned int cpu, unsigned long fr
 
 	guard(mutex)(&ftrace_lock);
 
-	for_each_ftrace_table(table) {
+	table = ftrace_table_find(from) ?: ftrace_table_next(NULL);
+	for (; table; table = ftrace_table_next(table)) {
 		line = profile_line_in(table, cpu, from);
 		if (line)
 			return line;

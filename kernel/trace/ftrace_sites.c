@@ -58,24 +58,6 @@ unsigned long ftrace_number_of_groups;
 
 /* Lookup */
 
-/**
- * ftrace_table_next - walk the tables
- * @table: the table before, or NULL for the first
- *
- * Context: ftrace_lock is held.
- * Return: the table after @table, or NULL.
- */
-struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	for (unsigned int i = 0; table_map && i < table_map->nr; i++) {
-		if (!table || table_map->table[i]->start > table->start)
-			return table_map->table[i];
-	}
-	return NULL;
-}
-
 /* The number of tables that start at or below @ip. */
 static unsigned int table_map_upper_bound(const struct ftrace_table_map *map, unsigned long ip)
 {
@@ -90,6 +72,25 @@ static unsigned int table_map_upper_bound(const struct ftrace_table_map *map, un
 			hi = mid;
 	}
 	return lo;
+}
+
+/**
+ * ftrace_table_next - walk the tables
+ * @table: the table before, or NULL for the first
+ *
+ * Context: ftrace_lock is held.
+ * Return: the table after @table, or NULL.
+ */
+struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!table_map)
+		return NULL;
+	i = table ? table_map_upper_bound(table_map, table->start) : 0;
+	return i < table_map->nr ? table_map->table[i] : NULL;
 }
 
 /**
