@@ -77,8 +77,7 @@ DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS];
 static struct fgraph_ops *fgraph_callees[FGRAPH_MAX_USERS];
 static unsigned int fgraph_nr_users;
-/* Indices that can be given out, and the one that was given out last. */
-static unsigned long fgraph_free_idx = GENMASK(FGRAPH_MAX_USERS - 1, 0);
+/* The index that was given out last. */
 static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
 
 bool fgraph_sleep_time = true;
@@ -740,15 +739,24 @@ static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
 	return stand_in;
 }
 
+/* The free index that was given back the longest ago, or so; or -ENOSPC. */
+static int fgraph_free_idx(void)
+{
+	for (unsigned int i = 1; i <= FGRAPH_MAX_USERS; i++) {
+		unsigned int idx = (fgraph_last_idx + i) % FGRAPH_MAX_USERS;
+
+		if (!fgraph_users[idx])
+			return idx;
+	}
+	return -ENOSPC;
+}
+
 static int fgraph_add_user(struct fgraph_ops *gops)
 {
-	/* The free index that was given back the longest ago, or so. */
-	unsigned int idx = find_next_bit_wrap(&fgraph_free_idx, FGRAPH_MAX_USERS,
-					      fgraph_last_idx + 1);
-	int ret;
+	int idx = fgraph_free_idx(), ret;
 
-	if (idx == FGRAPH_MAX_USERS)
-		return -ENOSPC;
+	if (idx < 0)
+		return idx;
 	if (!fgraph_nr_users) {
 		ret = fgraph_start();
 		if (ret)
@@ -759,7 +767,6 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 
 	gops->idx = idx;
 	fgraph_last_idx = idx;
-	__clear_bit(idx, &fgraph_free_idx);
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_func(&gops->ops);
@@ -773,7 +780,6 @@ static void fgraph_remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_callees[gops->idx], NULL);
 	WRITE_ONCE(fgraph_users[gops->idx], NULL);
-	__set_bit(gops->idx, &fgraph_free_idx);
 	fgraph_nr_users--;
 	fgraph_update_sleep();
 	gops->entryfunc = gops->saved_func;
