@@ -380,13 +380,16 @@ static struct ftrace_site_set *probe_detach_glob(struct ftrace_probe *probe, con
  */
 static bool probe_forget_range(struct ftrace_probe *probe, unsigned long start, unsigned long end)
 {
-	struct ftrace_site_set *remain __free(site_set) = ftrace_site_set_dup(probe_sites(probe));
+	struct ftrace_site_set *remain __free(site_set) = NULL;
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct ftrace_site_set *gone __free(site_set) = NULL;
 
-	ftrace_site_set_forget(remain, start, end);
-	if (!remain || remain->nr == probe_sites(probe)->nr)
+	if (!ftrace_site_set_meets(probe_sites(probe), start, end))
 		return false;
+	remain = ftrace_site_set_dup(probe_sites(probe));
+	if (!remain)
+		return false;
+	ftrace_site_set_forget(remain, start, end);
 
 	sites = ftrace_site_set_minus(probe_sites(probe), remain);
 	gone = sites ? ftrace_site_set_union(probe->gone, sites) : NULL;

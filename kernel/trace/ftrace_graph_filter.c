@@ -287,16 +287,15 @@ static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *s
 static int graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
 {
 	const struct ftrace_site_set *sites = graph_list_sites_locked(list);
-	struct ftrace_site_set *rest __free(site_set) = ftrace_site_set_dup(sites);
+	struct ftrace_site_set *rest;
 
-	if (!sites)
+	if (!ftrace_site_set_meets(sites, start, end))
 		return 0;
+	rest = ftrace_site_set_dup(sites);
 	if (!rest)
 		return -ENOMEM;
 	ftrace_site_set_forget(rest, start, end);
-	if (rest->nr == sites->nr)
-		return 0;
-	return graph_list_publish(list, no_free_ptr(rest));
+	return graph_list_publish(list, rest);
 }
 
 /**

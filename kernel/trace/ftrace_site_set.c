@@ -111,14 +111,8 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 	return set;
 }
 
-/**
- * ftrace_site_set_lower_bound - find the first site at or after an address
- * @set: the set, or NULL for the empty one
- * @ip: the address
- *
- * Return: its index; the number of sites if there is none.
- */
-unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip)
+/* The index of the first site at or after @ip; the number of sites if there is none. */
+static unsigned int site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip)
 {
 	unsigned int lo = 0, hi = ftrace_site_set_nr(set);
 
@@ -142,9 +136,25 @@ unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsi
  */
 bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
 {
-	unsigned int i = ftrace_site_set_lower_bound(set, ip);
+	unsigned int i = site_set_lower_bound(set, ip);
 
 	return i < ftrace_site_set_nr(set) && set->ip[i] == ip;
+}
+
+/**
+ * ftrace_site_set_meets - whether a set has a site in a piece of text
+ * @set: the set, or NULL for the empty one
+ * @start: first address of the text
+ * @end: first address after it
+ *
+ * Return: true if it has.
+ */
+bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
+			   unsigned long end)
+{
+	unsigned int i = site_set_lower_bound(set, start);
+
+	return i < ftrace_site_set_nr(set) && set->ip[i] < end;
 }
 
 /**

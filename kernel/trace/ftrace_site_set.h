@@ -27,8 +27,9 @@ struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
 struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
-unsigned int ftrace_site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip);
 bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
+bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
+			   unsigned long end);
 int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with);
 void ftrace_site_set_sort(struct ftrace_site_set *set);
 void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end);

@@ -510,14 +510,8 @@ int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *s
 static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
 {
 	const struct ftrace_site_set *set = ops->filter->only;
-	unsigned int i;
 
-	if (!ftrace_ops_is_active(ops))
-		return false;
-	if (!set)
-		return true;
-	i = ftrace_site_set_lower_bound(set, start);
-	return i < set->nr && set->ip[i] < end;
+	return ftrace_ops_is_active(ops) && (!set || ftrace_site_set_meets(set, start, end));
 }
 
 /* Attaches sites in [@start, @end), which have no ops, to all that want them. */
