@@ -9,8 +9,6 @@
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
 
-#include "ftrace_report.h"
-
 /* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
 #define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
 #define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
@@ -24,7 +22,6 @@ u32 ftrace_callset_limit(void);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
-enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
 void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
 int ftrace_callsets_establish(void);
 int ftrace_callset_establish(struct ftrace_callset *cs);

@@ -36,15 +36,14 @@ static bool direct_is_registered(const struct ftrace_ops *ops)
 static void direct_move_site(struct ftrace_ops *ops, unsigned long ip, unsigned long addr,
 			     struct ftrace_patch *patch)
 {
-	struct dyn_ftrace *rec = ftrace_site_find(ip);
-	struct ftrace_callset *cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+	const struct ftrace_callset *cs = ftrace_callset_at(ip);
 
 	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != ops)
 		return;
 	if (arch_ftrace_check_site(ip, ops->direct_call) == FTRACE_SITE_OK)
 		arch_ftrace_patch_add(patch, ip, addr);
 	else
-		ftrace_quarantine(rec, ip, ops->direct_call);
+		ftrace_quarantine(ftrace_site_find(ip), ip, ops->direct_call);
 }
 
 /* No CPU enters the old function any more on return; a task may still be in it. */

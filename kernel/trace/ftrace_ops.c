@@ -24,9 +24,7 @@
 
 #include <asm/sections.h>
 
-#include "ftrace_callset.h"
 #include "ftrace_ops.h"
-#include "ftrace_report.h"
 
 /* Covers all state of function tracing; see ftrace_ops.h. */
 DEFINE_MUTEX(ftrace_lock);

@@ -21,6 +21,22 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 
+/**
+ * enum ftrace_refusal - why an ops is not attached to a site
+ * @FTRACE_REFUSED_NOT: it is
+ * @FTRACE_REFUSED_IPMODIFY: both it and the holder have FTRACE_OPS_FL_IPMODIFY
+ * @FTRACE_REFUSED_DIRECT: both it and the holder are direct
+ * @FTRACE_REFUSED_SHARE: one is direct, the other has FTRACE_OPS_FL_IPMODIFY
+ * @FTRACE_REFUSED_QUARANTINE: the text of the site is not what it should be
+ */
+enum ftrace_refusal {
+	FTRACE_REFUSED_NOT,
+	FTRACE_REFUSED_IPMODIFY,
+	FTRACE_REFUSED_DIRECT,
+	FTRACE_REFUSED_SHARE,
+	FTRACE_REFUSED_QUARANTINE,
+};
+
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
 extern struct list_head ftrace_ops_registered;
@@ -32,6 +48,7 @@ bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
 void ftrace_retire(struct ftrace_retiree *retiree);
 void ftrace_wait_for_tasks(void);
 void *ftrace_ops_callback(const struct ftrace_ops *ops);
+enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
 
 /* For the functions that call several ops; its protection is the caller's. */
 static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,

@@ -7,24 +7,10 @@
 
 #include <linux/ftrace.h>
 
+#include "ftrace_ops.h"
+
 struct ftrace_callset;
 struct trace_array;
-
-/**
- * enum ftrace_refusal - why an ops is not attached to a site
- * @FTRACE_REFUSED_NOT: it is
- * @FTRACE_REFUSED_IPMODIFY: both it and the holder have FTRACE_OPS_FL_IPMODIFY
- * @FTRACE_REFUSED_DIRECT: both it and the holder are direct
- * @FTRACE_REFUSED_SHARE: one is direct, the other has FTRACE_OPS_FL_IPMODIFY
- * @FTRACE_REFUSED_QUARANTINE: the text of the site is not what it should be
- */
-enum ftrace_refusal {
-	FTRACE_REFUSED_NOT,
-	FTRACE_REFUSED_IPMODIFY,
-	FTRACE_REFUSED_DIRECT,
-	FTRACE_REFUSED_SHARE,
-	FTRACE_REFUSED_QUARANTINE,
-};
 
 /**
  * enum ftrace_word_error - why a word written to a filter file is refused
