@@ -68,6 +68,7 @@ try:
 
 bench: ours stock
 	@harness/setup guest
+	@tools/testing/recordmcount/speed build/stock build/base
 	@harness/bench
 	@harness/bench-scale --max 100000
 
