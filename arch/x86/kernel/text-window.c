@@ -21,8 +21,8 @@
  *     flushed, so the next use of it starts with what is mapped then.
  *
  * Locks: text_mutex is held (kgdb, with all other CPUs stopped, has only seen
- * that nobody else holds it). The lock of poking_mm's page table is taken, and
- * is never waited for.
+ * that nobody else holds it). It covers poking_mm's page table, too: the lock
+ * of that sleeps with PREEMPT_RT, and must not where all CPUs are stopped.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
@@ -80,7 +80,8 @@ void text_window_begin(struct text_window *window, unsigned long addr)
 	window->mapped = window->base;
 	window->alias = text_window_alias();
 	window->pages = 0;
-	window->ptep = get_locked_pte(poking_mm, window->alias, &window->ptl);
+	/* poking_init() has made the table, and nobody frees it. */
+	window->ptep = pte_offset_map(pmd_off(poking_mm, window->alias), window->alias);
 	local_irq_save(window->flags);
 }
 
@@ -145,7 +146,7 @@ void text_window_end(struct text_window *window)
 	flush_tlb_mm_range(poking_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
 
 	local_irq_restore(window->flags);
-	pte_unmap_unlock(window->ptep, window->ptl);
+	pte_unmap(window->ptep);
 }
 
 static void text_poke_sync_core(void *unused)

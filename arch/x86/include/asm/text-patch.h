@@ -11,7 +11,6 @@
 
 #include <linux/build_bug.h>
 #include <linux/pgtable.h>
-#include <linux/spinlock_types.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -148,7 +147,6 @@ bool text_patch_int3(struct pt_regs *regs);
  * @alias: where @base is shown
  * @pages: how many entries of the page table may be in use
  * @ptep: the first of these
- * @ptl: their lock
  * @prev: what was mapped before
  * @flags: whether interrupts were on
  */
@@ -158,8 +156,6 @@ struct text_window {
 	unsigned long		alias;
 	unsigned int		pages;
 	pte_t			*ptep;
-	/* Of poking_mm's page table. */
-	spinlock_t		*ptl;
 	struct mm_struct	*prev;
 	unsigned long		flags;
 };
