@@ -344,7 +344,7 @@ static void fgraph_waits_for_guest(struct kunit *test)
 		task = kunit_guest_begin(test, &host->guest);
 		unregister_ftrace_graph(&host->gops);
 		KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
-		kunit_guest_end(&host->guest, task);
+		kunit_guest_end(task);
 		ftrace_free_filter(&host->gops.ops);
 		memset(host, 0x6b, sizeof(*host));
 		kfree(host);

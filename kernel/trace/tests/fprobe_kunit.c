@@ -382,7 +382,7 @@ static void fprobe_waits_for_guest(struct kunit *test)
 		task = kunit_guest_begin(test, &host->guest);
 		KUNIT_EXPECT_EQ(test, unregister_fprobe(&host->fp), 0);
 		KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
-		kunit_guest_end(&host->guest, task);
+		kunit_guest_end(task);
 		memset(host, 0x6b, sizeof(*host));
 		kfree(host);
 	}

@@ -17,12 +17,12 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/gcd.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/math.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/string.h>
-#include <linux/timer.h>
 #include <linux/types.h>
 
 #include <asm/text-patching.h>
@@ -84,17 +84,16 @@ static __maybe_unused void kunit_poke(void *site, const void *bytes)
 
 /**
  * struct kunit_guest - a task that calls site 0 once, and what becomes of it
- * @timer: tells it to leave the callback
  * @task: the task
+ * @until: it stays until then, in jiffies. A timer could not tell it to leave where
+ *	   preemption is off, with PREEMPT_RT
  * @inside: it has entered
- * @leave: it is to leave
- * @left: it does
+ * @left: it leaves
  */
 struct kunit_guest {
-	struct timer_list	timer;
 	struct task_struct	*task;
+	unsigned long		until;
 	bool			inside;
-	bool			leave;
 	bool			left;
 };
 
@@ -104,24 +103,17 @@ static __maybe_unused void kunit_guest_stay(struct kunit_guest *guest)
 	if (READ_ONCE(guest->task) != current || !in_task())
 		return;
 	WRITE_ONCE(guest->inside, true);
-	while (!READ_ONCE(guest->leave))
+	while (time_before(jiffies, guest->until))
 		cpu_relax();
 	WRITE_ONCE(guest->left, true);
-}
-
-static __maybe_unused void kunit_guest_time_is_up(struct timer_list *timer)
-{
-	struct kunit_guest *guest = from_timer(guest, timer, timer);
-
-	WRITE_ONCE(guest->leave, true);
 }
 
 static __maybe_unused int kunit_guest_thread(void *data)
 {
 	struct kunit_guest *guest = data;
 
+	guest->until = jiffies + HZ / 5;
 	WRITE_ONCE(guest->task, current);
-	mod_timer(&guest->timer, jiffies + HZ / 5);
 	kunit_call_site(0);
 	while (!kthread_should_stop())
 		msleep(20);
@@ -134,7 +126,6 @@ static __maybe_unused struct task_struct *kunit_guest_begin(struct kunit *test,
 {
 	struct task_struct *task;
 
-	timer_setup(&guest->timer, kunit_guest_time_is_up, 0);
 	task = kthread_run(kunit_guest_thread, guest, "ftrace_kunit_guest");
 	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, task);
 	if (IS_ERR(task))
@@ -145,9 +136,8 @@ static __maybe_unused struct task_struct *kunit_guest_begin(struct kunit *test,
 	return task;
 }
 
-static __maybe_unused void kunit_guest_end(struct kunit_guest *guest, struct task_struct *task)
+static __maybe_unused void kunit_guest_end(struct task_struct *task)
 {
-	timer_delete_sync(&guest->timer);
 	if (task)
 		kthread_stop(task);
 }

@@ -473,7 +473,7 @@ static void update_waits_for_guest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&host->ops), 0);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
 	KUNIT_EXPECT_NULL(test, host->ops.gate);
-	kunit_guest_end(&host->guest, task);
+	kunit_guest_end(task);
 	ftrace_free_filter(&host->ops);
 	kfree(host);
 }
