@@ -9,13 +9,17 @@
  *	mark read FILE           open, read to the end, close
  *	mark load FILE           load a module
  *	mark loop COUNT          COUNT one-byte reads of /dev/zero, one pread each
+ *	mark switch COUNT        COUNT times a byte to another task on this CPU, and back
+ *	mark words FILE COUNT    COUNT writes of 16 bytes, one write each
  *	mark here                a single mark
  *
  * Prints "NAME ns=GUEST_TIME result=BYTES"; exit 1 and the error's text
  * where a call failed.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,10 +96,48 @@ static long loop(long count)
 	return count;
 }
 
+/* The other task, and its file, are made before the window, too. */
+static int to_other[2], from_other[2];
+
+static long pass(int from, int to, long count)
+{
+	char c = 0;
+
+	for (long i = 0; i < count; i++)
+		if (read(from, &c, 1) != 1 || write(to, &c, 1) != 1)
+			return -1;
+	return count;
+}
+
+static int start_other(long count)
+{
+	cpu_set_t one;
+	char c = 0;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || pipe(to_other) || pipe(from_other))
+		return -1;
+	if (!fork())
+		_exit(pass(to_other[0], from_other[1], count) < 0);
+	/* The first byte is on its way. */
+	return write(from_other[1], &c, 1) == 1 ? 0 : -1;
+}
+
+static int words_file = -1;
+
+static long words(long count)
+{
+	for (long i = 0; i < count; i++)
+		if (write(words_file, "sixteen letters\n", 16) != 16)
+			return -1;
+	return count;
+}
+
 static int usage(void)
 {
-	fputs("usage: mark write|append FILE TEXT | read FILE | load FILE | loop COUNT | here\n",
-	      stderr);
+	fputs("usage: mark write|append FILE TEXT | read|load FILE | loop|switch COUNT |\n"
+	      "	words FILE COUNT | here\n", stderr);
 	return 2;
 }
 
@@ -111,6 +153,10 @@ static long act(int argc, char **argv)
 		return load(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "loop"))
 		return loop(atol(argv[2]));
+	if (argc == 3 && !strcmp(argv[1], "switch"))
+		return pass(from_other[0], to_other[1], atol(argv[2]));
+	if (argc == 4 && !strcmp(argv[1], "words"))
+		return words(atol(argv[3]));
 	errno = EINVAL;
 	return -1;
 }
@@ -129,6 +175,12 @@ int main(int argc, char **argv)
 		return usage();
 	zero = open("/dev/zero", O_RDONLY);
 	memset(buf, 1, sizeof(buf));
+	if (!strcmp(argv[1], "switch") && start_other(atol(argv[2]))) {
+		perror("mark switch");
+		return 1;
+	}
+	if (!strcmp(argv[1], "words"))
+		words_file = open(argv[2], O_WRONLY);
 	loop(10);
 	now();
 	mark();

@@ -64,7 +64,6 @@ enum {
 static __always_inline bool func_record(struct trace_array *tr, unsigned long ip,
 					unsigned long parent_ip)
 {
-	struct ring_buffer_event *event;
 	struct trace_buffer *buffer;
 	struct ftrace_entry *entry;
 
@@ -74,16 +73,15 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 	}
 
 	buffer = tr->array_buffer.buffer;
-	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
-	if (unlikely(!event))
+	entry = trace_record_begin(buffer, sizeof(*entry));
+	if (unlikely(!entry))
 		return false;
 
-	entry = tracer_event_data(event);
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
 	tracing_generic_entry_update(&entry->ent, TRACE_FN, trace_ctx_without(FUNC_PREEMPT_OFF));
 
-	tracer_event_commit(buffer);
+	trace_record_end(buffer);
 	return true;
 }
 

@@ -89,15 +89,13 @@ static __always_inline int graph_record_entry(struct trace_array *tr,
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ftrace_graph_ent_entry *entry;
-	struct ring_buffer_event *event;
 
-	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
-	if (!event)
+	entry = trace_record_begin(buffer, sizeof(*entry));
+	if (!entry)
 		return 0;
-	entry = tracer_event_data(event);
 	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_ENT, trace_ctx);
 	entry->graph_ent = *trace;
-	tracer_event_commit(buffer);
+	trace_record_end(buffer);
 	return 1;
 }
 
@@ -107,15 +105,13 @@ static __always_inline void graph_record_return(struct trace_array *tr,
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ftrace_graph_ret_entry *entry;
-	struct ring_buffer_event *event;
 
-	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
-	if (!event)
+	entry = trace_record_begin(buffer, sizeof(*entry));
+	if (!entry)
 		return;
-	entry = tracer_event_data(event);
 	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_RET, trace_ctx);
 	entry->ret = *trace;
-	tracer_event_commit(buffer);
+	trace_record_end(buffer);
 }
 
 static __always_inline bool graph_skips_irq(void)

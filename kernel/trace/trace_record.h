@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For tracers that record at each call of a function: whether to, and in which
- * context the function was called.
+ * For tracers that record at each call of a function: whether to, in which
+ * context the function was called, and the record.
  */
 #ifndef _KERNEL_TRACE_TRACE_RECORD_H
 #define _KERNEL_TRACE_TRACE_RECORD_H
@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/trace_events.h>
 
+#include "ring_buffer_write.h"
 #include "trace.h"
 
 /* Whether kdb or a dump has put off tracing on this CPU; preemption is disabled. */
@@ -53,6 +54,27 @@ static __always_inline unsigned int trace_ctx_without(unsigned int own)
 	ctx = tracing_gen_ctx() & ~TRACE_CTX_PREEMPT_MAX;
 	count = (preempt_count() & PREEMPT_MASK) - own;
 	return ctx | min(count, TRACE_CTX_PREEMPT_MAX);
+}
+
+/*
+ * Room for an entry of @size bytes, which is constant and not above RB_MAX_SMALL_DATA, or NULL.
+ * Preemption is off until trace_record_end().
+ */
+static __always_inline void *trace_record_begin(struct trace_buffer *buffer, unsigned int size)
+{
+	struct ring_buffer_event *event = rb_write_begin(buffer, size);
+
+	if (unlikely(!event))
+		return NULL;
+	if (unlikely(event->type_len == RINGBUF_TYPE_TIME_EXTEND))
+		event = (void *)event + RB_LEN_TIME_EXTEND;
+	return &event->array[RB_FORCE_8BYTE_ALIGNMENT];
+}
+
+static __always_inline void trace_record_end(struct trace_buffer *buffer)
+{
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_write_end(buffer);
 }
 
 #endif /* _KERNEL_TRACE_TRACE_RECORD_H */

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the two sides of the ring buffer share: ring_buffer_write.c, which records,
+ * and ring_buffer.c, which reads and manages.
+ *
+ * Documentation/trace/ring-buffer-design.rst has the whole in pictures.
+ */
+#ifndef _KERNEL_TRACE_RING_BUFFER_INTERNAL_H
+#define _KERNEL_TRACE_RING_BUFFER_INTERNAL_H
+
+#include <linux/align.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/ring_buffer.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <asm/local.h>
+#include <asm/local64.h>
+
+/* Events */
+
+#define RB_EVNT_HDR_SIZE	offsetof(struct ring_buffer_event, array)
+#define RB_ALIGNMENT		4U
+#define RB_MAX_SMALL_DATA	(RB_ALIGNMENT * RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
+#define RB_LEN_TIME_EXTEND	8
+
+#ifdef CONFIG_HAVE_64BIT_ALIGNED_ACCESS
+#define RB_FORCE_8BYTE_ALIGNMENT	1
+#define RB_ARCH_ALIGNMENT		8U
+#else
+#define RB_FORCE_8BYTE_ALIGNMENT	0
+#define RB_ARCH_ALIGNMENT		RB_ALIGNMENT
+#endif
+
+/* The bits of a time in an event; those above are in a time extend before it. */
+#define TS_SHIFT		27
+#define TS_MASK			((1ULL << TS_SHIFT) - 1)
+
+/* Pages */
+
+/**
+ * struct buffer_data_page - a page of events, as readers get it
+ * @time_stamp: what the first event's time counts from
+ * @commit: how many bytes of events readers may look at
+ * @data: the events
+ */
+struct buffer_data_page {
+	u64		time_stamp;
+	local_t		commit;
+	unsigned char	data[] __aligned(RB_ARCH_ALIGNMENT);
+};
+
+#define BUF_PAGE_HDR_SIZE	offsetof(struct buffer_data_page, data)
+
+/**
+ * struct buffer_page - what is known of a page of events
+ * @list: the ring, with RB_PAGE_* in the lowest bits of @list.next; it is first, and
+ *	  the struct is aligned, so that these bits are free
+ * @write: how far the page is written, and the time of its last event: see RB_INDEX_MASK
+ * @entries: twice the number of its events, and the lap in the lowest bit
+ * @leap: what the next page's time counts from, if RB_LEAP is set in @write
+ * @read: how far it is read
+ * @order: it has PAGE_SIZE << @order bytes
+ * @id: which sub-buffer it is in a mapping
+ * @range: its memory is not its own
+ * @page: the events
+ */
+struct buffer_page {
+	struct list_head	list;
+	local64_t		write;
+	local_t			entries;
+	struct buffer_data_page	*page;
+	u64			leap;
+	unsigned int		read;
+	unsigned int		order;
+	u32			id:30;
+	u32			range:1;
+};
+
+/*
+ * buffer_page::write
+ *
+ *	63         22    21     20    19      0
+ *	| time      | leap | closed | index  |
+ *
+ * index is the number of bytes written, time the nanoseconds (or what the clock
+ * counts) from the page's time stamp to its last event. Nothing is written to a closed
+ * page any more. With leap, the next page's time stamp is buffer_page::leap; else it is
+ * the time of the last event.
+ */
+#define RB_INDEX_MASK		0xfffffULL
+#define RB_CLOSED		BIT_ULL(20)
+#define RB_LEAP			BIT_ULL(21)
+#define RB_TIME_SHIFT		22
+#define RB_TIME_MAX		((1ULL << (64 - RB_TIME_SHIFT)) - 1)
+
+/* buffer_page::entries. The lowest bit is another one each time the page is written anew. */
+#define RB_ENTRIES_LAP		1
+#define RB_ENTRY		2
+
+/*
+ * In the pointer to a page in the ring: it is the head, which is read next; or it was,
+ * and a writer is making the page after it the head.
+ */
+#define RB_PAGE_NORMAL		0UL
+#define RB_PAGE_HEAD		1UL
+#define RB_PAGE_UPDATE		2UL
+#define RB_FLAG_MASK		3UL
+
+/* Buffers */
+
+/**
+ * struct rb_irq_work - who waits for events
+ * @work: wakes them
+ * @waiters: those that wait for any event
+ * @full_waiters: those that wait for a number of pages
+ * @seq: how often they were woken
+ * @waiters_pending: the next event is to wake the former
+ * @full_waiters_pending: the next page is to wake the latter, if it is enough
+ * @wakeup_full: @work is to wake the latter
+ */
+struct rb_irq_work {
+	struct irq_work		work;
+	wait_queue_head_t	waiters;
+	wait_queue_head_t	full_waiters;
+	atomic_t		seq;
+	bool			waiters_pending;
+	bool			full_waiters_pending;
+	bool			wakeup_full;
+};
+
+/**
+ * struct buffer_data_read_page - a page for a reader
+ * @order: as in struct buffer_page
+ * @data: the page
+ */
+struct buffer_data_read_page {
+	unsigned int		order;
+	struct buffer_data_page	*data;
+};
+
+/* Nesting of writers on one CPU: the contexts, each interrupted once while that is not told. */
+#define RB_MAX_DEPTH		16
+
+/**
+ * struct ring_buffer_per_cpu - one CPU's ring of pages
+ * @record_disabled: nothing is recorded unless it is 0
+ * @writers: who is writing: see RB_DEPTH_MASK
+ * @tail_page: where events are written
+ * @commit_page: where the outermost writer has published last
+ * @capacity: bytes of events in a page
+ * @buffer: whose it is; ring_buffer_swap_cpu() changes that
+ * @entries: events published, plus those of writers that have not left
+ * @entries_bytes: bytes of events in the ring
+ * @irq_work: who waits for this CPU's events
+ * @nest: how many ring_buffer_nest_start() there are without an end
+ * @saved: what @writers was, by depth
+ * @overrun: events that were overwritten
+ * @commit_overrun: events lost as the ring was full of unpublished ones
+ * @dropped_events: events lost as the ring was full and nothing is overwritten
+ * @pages_touched: pages that were started
+ * @pages_lost: pages that were overwritten
+ *
+ * These are the write side's, and changed by this CPU only, but for @record_disabled,
+ * and when no writer is there. What follows is the read side's.
+ */
+struct ring_buffer_per_cpu {
+	atomic_t			record_disabled;
+	unsigned int			writers;
+	struct buffer_page		*tail_page;
+	struct buffer_page		*commit_page;
+	unsigned int			capacity;
+	int				cpu;
+	struct trace_buffer		*buffer;
+	local_t				entries;
+	local_t				entries_bytes;
+	struct rb_irq_work		irq_work;
+	unsigned int			nest;
+	unsigned int			saved[RB_MAX_DEPTH];
+	local_t				overrun;
+	local_t				commit_overrun;
+	local_t				dropped_events;
+	local_t				pages_touched;
+	local_t				pages_lost;
+
+	atomic_t			resize_disabled;
+	raw_spinlock_t			reader_lock;
+	arch_spinlock_t			lock;
+	struct lock_class_key		lock_key;
+	struct buffer_data_read_page	free_page;
+	unsigned long			nr_pages;
+	struct list_head		*pages;
+	/* Changes when the ring does */
+	unsigned long			cnt;
+	struct buffer_page		*head_page;
+	struct buffer_page		*reader_page;
+	unsigned long			lost_events;
+	unsigned long			last_overrun;
+	local_t				pages_read;
+	size_t				shortest_full;
+	unsigned long			read;
+	unsigned long			read_bytes;
+	u64				read_stamp;
+	unsigned long			pages_removed;
+
+	unsigned int			mapped;
+	unsigned int			user_mapped;
+	/* What the three around it say of mappings */
+	struct mutex			mapping_lock;
+	unsigned long			*subbuf_ids;
+	struct trace_buffer_meta	*meta_page;
+	struct ring_buffer_meta		*ring_meta;
+
+	long				nr_pages_to_update;
+	struct list_head		new_pages;
+	struct work_struct		update_pages_work;
+	struct completion		update_done;
+};
+
+/*
+ * ring_buffer_per_cpu::writers is 0 while nobody writes. Else its lowest byte is how many
+ * writers there are, one interrupting the other; bits 8 to 23 are the interrupt bits of
+ * preempt_count() of the last one; and the highest byte is how many of them were not told
+ * from the one that they interrupted by these.
+ */
+#define RB_DEPTH_MASK		0xffU
+#define RB_CONTEXT_MASK		0xffff00U
+#define RB_OVERLAP_SHIFT	24
+
+/**
+ * struct trace_buffer - the rings of all CPUs
+ * @record_disabled: nothing is recorded unless it is 0
+ * @flags: RB_FL_*
+ * @buffers: by CPU; NULL for one that has not been there yet
+ * @clock: what time it is
+ * @max_data_size: of an event
+ * @irq_work: who waits for any CPU's events
+ */
+struct trace_buffer {
+	atomic_t			record_disabled;
+	unsigned int			flags;
+	struct ring_buffer_per_cpu	**buffers;
+	u64				(*clock)(void);
+	unsigned int			max_data_size;
+	struct rb_irq_work		irq_work;
+
+	atomic_t			resizing;
+	cpumask_var_t			cpumask;
+	struct lock_class_key		*reader_lock_key;
+	/* Sizes, and the buffers of CPUs */
+	struct mutex			mutex;
+	struct hlist_node		node;
+	unsigned long			range_addr_start;
+	unsigned long			range_addr_end;
+	struct notifier_block		flush_nb;
+	long				last_text_delta;
+	long				last_data_delta;
+	unsigned int			subbuf_order;
+};
+
+/**
+ * struct ring_buffer_meta - at the start of memory that outlives a reboot
+ * @magic: RING_BUFFER_META_MAGIC
+ * @struct_size: of this struct
+ * @text_addr: address of a function then
+ * @data_addr: address of a variable then
+ * @first_buffer: address of the first page
+ * @head_buffer: of the head
+ * @commit_buffer: of the page that was published last
+ * @subbuf_size: bytes of a page
+ * @nr_subbufs: how many pages
+ * @buffers: the reader's page, and the ring
+ */
+struct ring_buffer_meta {
+	int			magic;
+	int			struct_size;
+	unsigned long		text_addr;
+	unsigned long		data_addr;
+	unsigned long		first_buffer;
+	unsigned long		head_buffer;
+	unsigned long		commit_buffer;
+	__u32			subbuf_size;
+	__u32			nr_subbufs;
+	int			buffers[];
+};
+
+/* The pointer without RB_PAGE_*. */
+static inline struct list_head *rb_list_head(struct list_head *list)
+{
+	return (struct list_head *)((unsigned long)list & ~RB_FLAG_MASK);
+}
+
+static inline struct buffer_page *rb_page_after(const struct buffer_page *page)
+{
+	return list_entry(rb_list_head(READ_ONCE(page->list.next)), struct buffer_page, list);
+}
+
+static inline unsigned long rb_page_entries(struct buffer_page *page)
+{
+	return local_read(&page->entries) / RB_ENTRY;
+}
+
+static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
+{
+	return local_read(&page->page->commit);
+}
+
+/* The head of memory that outlives a reboot moves on, unless somebody has moved it. */
+static inline void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer,
+				       struct buffer_page *head)
+{
+	unsigned long old = (unsigned long)head->page;
+
+	(void)cmpxchg(&cpu_buffer->ring_meta->head_buffer, old,
+		      (unsigned long)rb_page_after(head)->page);
+}
+
+/* Whether a number of pages is as much as those who wait for that wait for. */
+bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer);
+
+#endif /* _KERNEL_TRACE_RING_BUFFER_INTERNAL_H */

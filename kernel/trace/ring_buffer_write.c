@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The write side of the ring buffer: how an event gets into it.
+ *
+ * Each CPU has a ring of pages, which only that CPU writes. Writers interrupt each
+ * other there, NMIs included, and an interrupted one goes on when the other is done: they
+ * nest like a stack. Nobody waits. Readers, on any CPU, take the oldest page out of the
+ * ring and put an empty one in its place.
+ *
+ *	             commit_page      tail_page
+ *	                  |               |
+ *	reader_page     +-v-+   +---+   +-v-+   +---+
+ *	   +---+   ...->| P |-->| P |-->| P |-->|   |-->...
+ *	   +---+        +---+   +---+   +---+   +-^-+
+ *	                                          head: the oldest, when the ring is full
+ *
+ * A writer
+ *
+ *	enter	raises the number of writers
+ *	reserve	claims bytes and a time in one local cmpxchg of the tail page's word. Who
+ *		was interrupted since it looked at the clock fails, and looks again
+ *		(if there is no room it closes the page and makes the next one the tail)
+ *	        writes its event
+ *	publish	if it is the outermost writer: says how far the readers may read. That is all
+ *		up to the word, as whoever wrote meanwhile has finished
+ *	leave	lowers the number of writers, and if it was the outermost looks at the word
+ *		again: who came after it published, and before it left, left that to it
+ *
+ * The word, buffer_page::write, is drawn in ring_buffer_internal.h.
+ *
+ * Invariants:
+ *  1. The events of a page and their times are in the order of the claims; the time in
+ *     the word is that of the last event. So each event's delta is right when it is
+ *     claimed, and nothing is ever put right later.
+ *  2. While there is a writer, commit_page is not beyond the page that it looked at, and no
+ *     writer makes commit_page the tail. So no page is written anew under a writer that
+ *     was interrupted.
+ *  3. Nothing is claimed in a closed page, and its word does not change until it is made
+ *     the tail again. A page is closed before the next one is the tail. So who was
+ *     interrupted between looking at the word and claiming fails.
+ *  4. What a writer does to make the next page the tail may be done by it or by any writer
+ *     that interrupts it, in part or all of it, once or again: each step is a cmpxchg from
+ *     what was there before the tail moved, or a store of what follows from the closed page
+ *     alone, or of 0 to what only the outermost writer sets. What was there before differs
+ *     from what can be there after: a word was closed, or is that of an empty page; and the
+ *     number of entries has a bit that is another one in each lap.
+ *  5. Only the outermost writer changes commit_page, and buffer_data_page::commit upwards.
+ *
+ * The head is where both sides meet. The pointer to it in the page before has a flag:
+ *
+ *	HEAD	this is the oldest page. The reader may exchange it for its own, by a
+ *		cmpxchg of the pointer; a writer that overwrites may set UPDATE
+ *	UPDATE	a writer has counted this page as lost, and makes the next one the head. The
+ *		reader waits. The writer that set it clears it
+ *
+ * Lock order: none is taken. Contexts: any, NMI included, but where said otherwise.
+ */
+#define pr_fmt(fmt) "ring_buffer: " fmt
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/hardirq.h>
+#include <linux/irq_work.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <linux/trace_recursion.h>
+
+#include "ring_buffer_internal.h"
+#include "ring_buffer_write.h"
+
+/* How often a claim can fail before something other than interrupts is to blame. */
+#define RB_MAX_TRIES	1000
+
+/* Stops recording, as what is known of the ring is not true. */
+#define rb_corrupt(rb, at, fmt, ...)						\
+do {										\
+	atomic_inc(&(rb)->buffer->record_disabled);				\
+	WARN(1, "ring buffer of CPU %d, page %p, written %#llx: " fmt,		\
+	     (rb)->cpu, (at)->page,						\
+	     (unsigned long long)local64_read(&(at)->write), ##__VA_ARGS__);	\
+} while (0)
+
+/* Events that are there */
+
+/* What the time extend before an event, if there is one, adds to its size and delta. */
+static struct ring_buffer_event *rb_skip_extend(struct ring_buffer_event *event,
+						unsigned int *size, u64 *delta)
+{
+	*size = 0;
+	*delta = 0;
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+		*size = RB_LEN_TIME_EXTEND;
+		*delta = event->time_delta + ((u64)event->array[0] << TS_SHIFT);
+		event = (void *)event + RB_LEN_TIME_EXTEND;
+	}
+	/* See rb_make_padding(). */
+	if (event->type_len != RINGBUF_TYPE_PADDING || event->time_delta != 1)
+		*delta += event->time_delta;
+	return event;
+}
+
+/* The page that has an event which is not published. */
+static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buffer,
+				      const struct ring_buffer_event *event)
+{
+	struct buffer_page *page = cpu_buffer->commit_page;
+
+	while ((unsigned long)event - (unsigned long)page->page->data >= cpu_buffer->capacity)
+		page = rb_page_after(page);
+	return page;
+}
+
+static unsigned int rb_data_size(const struct ring_buffer_event *event)
+{
+	if (event->type_len && event->type_len <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
+		return RB_EVNT_HDR_SIZE + event->type_len * RB_ALIGNMENT;
+	return RB_EVNT_HDR_SIZE + event->array[0];
+}
+
+/* Nesting */
+
+/* As interrupt_context_level(), of what preempt_count() was. */
+static unsigned int rb_context_level(unsigned int count)
+{
+	if (count & NMI_MASK)
+		return 3;
+	if (count & HARDIRQ_MASK)
+		return 2;
+	return !!(count & SOFTIRQ_OFFSET);
+}
+
+/**
+ * rb_enter_nested - become a writer while there is one
+ * @cpu_buffer: where
+ *
+ * An interrupt is told from a recursion by preempt_count(). That lags at the borders of
+ * interrupts, so one writer that seems to be a recursion is let in; and two more for each
+ * ring_buffer_nest_start().
+ *
+ * Context: preemption is off.
+ * Return: false if this is a recursion.
+ */
+bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	unsigned int outer = cpu_buffer->writers;
+	unsigned int depth = outer & RB_DEPTH_MASK;
+	unsigned int overlaps = outer >> RB_OVERLAP_SHIFT;
+	unsigned int context = preempt_count() & RB_CONTEXT_MASK;
+
+	if (rb_context_level(context) <= rb_context_level(outer))
+		overlaps++;
+	if (overlaps > 1 + 2 * cpu_buffer->nest || depth == RB_MAX_DEPTH) {
+#ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
+		do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
+#endif
+		return false;
+	}
+	/* Who interrupts this writes the same there. */
+	cpu_buffer->saved[depth] = outer;
+	barrier();
+	WRITE_ONCE(cpu_buffer->writers,
+		   overlaps << RB_OVERLAP_SHIFT | context | (depth + 1));
+	barrier();
+	return true;
+}
+
+static bool rb_is_outermost(const struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return (cpu_buffer->writers & RB_DEPTH_MASK) == 1;
+}
+
+/**
+ * ring_buffer_nest_start - let an event be recorded while another one is written
+ * @buffer: where both go
+ *
+ * Without it the second one is a recursion, and not recorded.
+ *
+ * Context: any. Leaves preemption off until ring_buffer_nest_end().
+ */
+void ring_buffer_nest_start(struct trace_buffer *buffer)
+{
+	preempt_disable_notrace();
+	buffer->buffers[raw_smp_processor_id()]->nest++;
+}
+
+/**
+ * ring_buffer_nest_end - the second event is written
+ * @buffer: as for ring_buffer_nest_start()
+ *
+ * Context: that of ring_buffer_nest_start().
+ */
+void ring_buffer_nest_end(struct trace_buffer *buffer)
+{
+	buffer->buffers[raw_smp_processor_id()]->nest--;
+	preempt_enable_notrace();
+}
+
+/* Publishing */
+
+#ifdef CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS
+static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page,
+			   u64 write)
+{
+	unsigned int at = 0, size, slack = 0, end = write & RB_INDEX_MASK;
+	u64 sum = 0, delta, time = write >> RB_TIME_SHIFT;
+	struct ring_buffer_event *event;
+
+	while (at < end) {
+		event = rb_skip_extend((void *)&page->page->data[at], &size, &delta);
+		sum += delta;
+		slack += event->type_len == RINGBUF_TYPE_PADDING;
+		at += size + rb_data_size(event);
+	}
+	/* A delta of 1 may have been one, in what is padding now. */
+	if (at != end || sum > time || sum + slack < time)
+		rb_corrupt(cpu_buffer, page, "the events end at %u, %llu after its stamp", at,
+			   (unsigned long long)sum);
+}
+#else
+static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page,
+			   u64 write)
+{
+}
+#endif
+
+/* A page more is full. */
+static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_irq_work *irq_work = &cpu_buffer->irq_work;
+
+	if (!irq_work->full_waiters_pending || cpu_buffer->reader_page == cpu_buffer->commit_page)
+		return;
+	if (!rb_full_hit(cpu_buffer))
+		return;
+	irq_work->wakeup_full = true;
+	irq_work->full_waiters_pending = false;
+	irq_work_queue(&irq_work->work);
+}
+
+/* Returns the page that is published last, with its word as it was then. */
+static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 *write)
+{
+	struct buffer_page *page = cpu_buffer->commit_page, *tail;
+	unsigned long left = cpu_buffer->nr_pages + 1;
+
+	for (;;) {
+		tail = READ_ONCE(cpu_buffer->tail_page);
+		/* After the tail: a page that is not the tail any more is complete. */
+		barrier();
+		*write = local64_read(&page->write);
+		/* As in rb_publish(). */
+		smp_wmb();
+		local_set(&page->page->commit, *write & RB_INDEX_MASK);
+		if (page == tail)
+			return page;
+		if (!left--) {
+			rb_corrupt(cpu_buffer, page, "there is no way to the tail");
+			return page;
+		}
+
+		rb_check_times(cpu_buffer, page, *write);
+		page = rb_page_after(page);
+		/* Who sees that this is not the page sees the commit of the last one. */
+		smp_store_release(&cpu_buffer->commit_page, page);
+		if (cpu_buffer->ring_meta)
+			cpu_buffer->ring_meta->commit_buffer = (unsigned long)page->page;
+		rb_wake_full_waiters(cpu_buffer);
+	}
+}
+
+/**
+ * rb_wake_waiters - wake those that wait for an event
+ * @cpu_buffer: where there is one
+ *
+ * Context: preemption is off.
+ */
+void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
+	struct rb_irq_work *one = &cpu_buffer->irq_work;
+
+	if (all->waiters_pending) {
+		all->waiters_pending = false;
+		irq_work_queue(&all->work);
+	}
+	if (one->waiters_pending) {
+		one->waiters_pending = false;
+		irq_work_queue(&one->work);
+	}
+}
+
+/**
+ * rb_publish_slow - publish where the tail has moved, or somebody else wrote
+ * @cpu_buffer: where
+ *
+ * Context: that of the outermost writer, whether it has left or not. It has on return.
+ */
+void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct buffer_page *page;
+	u64 write;
+
+	do {
+		WRITE_ONCE(cpu_buffer->writers, (preempt_count() & RB_CONTEXT_MASK) + 1);
+		barrier();
+		page = rb_publish_pages(cpu_buffer, &write);
+		rb_wake_waiters(cpu_buffer);
+		barrier();
+		WRITE_ONCE(cpu_buffer->writers, 0);
+		barrier();
+	} while (page != READ_ONCE(cpu_buffer->tail_page) || local64_read(&page->write) != write);
+}
+
+/* The next page */
+
+enum rb_link { RB_LINK_NORMAL, RB_LINK_HEAD, RB_LINK_UPDATE, RB_LINK_MOVED };
+
+static enum rb_link rb_link_of(unsigned long link, const struct buffer_page *to)
+{
+	if ((link & ~RB_FLAG_MASK) != (unsigned long)&to->list)
+		return RB_LINK_MOVED;
+	return link & RB_FLAG_MASK;
+}
+
+static enum rb_link rb_link(const struct buffer_page *from, const struct buffer_page *to)
+{
+	return rb_link_of((unsigned long)READ_ONCE(from->list.next), to);
+}
+
+/* Sets the flag of a pointer if it is @old. Returns what it was. */
+static enum rb_link rb_link_change(struct buffer_page *from, struct buffer_page *to,
+				   unsigned long old, unsigned long new)
+{
+	unsigned long page = (unsigned long)&to->list;
+
+	return rb_link_of(cmpxchg((unsigned long *)&from->list.next, page | old, page | new), to);
+}
+
+/* The reader has taken the page out of the ring, and a writer is still on it. */
+static bool rb_is_readers(const struct buffer_page *page)
+{
+	return rb_list_head(page->list.prev->next) != &page->list;
+}
+
+/*
+ * The head moves from @next to the page after it. Returns false if there is another page
+ * after the tail, or another tail: all has to be looked at again.
+ */
+static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail,
+			 struct buffer_page *next)
+{
+	struct buffer_page *after = rb_page_after(next), *tail_now;
+	/* Before the flag says that they are counted: whoever interrupts may go on from there. */
+	unsigned long entries = rb_page_entries(next);
+	unsigned int bytes = rb_page_commit(next);
+	enum rb_link was, head;
+
+	was = rb_link_change(tail, next, RB_PAGE_HEAD, RB_PAGE_UPDATE);
+	if (was == RB_LINK_NORMAL || was == RB_LINK_MOVED)
+		return false;
+	if (was == RB_LINK_HEAD) {
+		local_add(entries, &cpu_buffer->overrun);
+		local_sub(bytes, &cpu_buffer->entries_bytes);
+		local_inc(&cpu_buffer->pages_lost);
+		if (cpu_buffer->ring_meta)
+			rb_update_meta_head(cpu_buffer, next);
+	}
+
+	head = rb_link_change(next, after, RB_PAGE_NORMAL, RB_PAGE_HEAD);
+	/* Who interrupted this may have pushed the head farther: then this was not to be set. */
+	tail_now = READ_ONCE(cpu_buffer->tail_page);
+	if (head == RB_LINK_NORMAL && tail_now != tail && tail_now != next)
+		rb_link_change(next, after, RB_PAGE_HEAD, RB_PAGE_NORMAL);
+
+	if (was == RB_LINK_HEAD &&
+	    rb_link_change(tail, next, RB_PAGE_UPDATE, RB_PAGE_NORMAL) != RB_LINK_UPDATE)
+		rb_corrupt(cpu_buffer, next, "the head moved while it was being moved");
+	return true;
+}
+
+static void rb_close(struct buffer_page *page)
+{
+	s64 old = local64_read(&page->write);
+
+	while (!(old & RB_CLOSED) && !local64_try_cmpxchg(&page->write, &old, old | RB_CLOSED))
+		;
+}
+
+/* Invariant 4 is about this. @tail is closed. */
+static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail,
+		    struct buffer_page *next)
+{
+	u64 closed = local64_read(&tail->write);
+	s64 write = local64_read(&next->write);
+	long entries = local_read(&next->entries);
+
+	/* Who moved the tail meanwhile has changed these two, before or after they were read. */
+	barrier();
+	if (READ_ONCE(cpu_buffer->tail_page) != tail)
+		return;
+
+	next->page->time_stamp = closed & RB_LEAP ? tail->leap : rb_page_time(tail, closed);
+	local_set(&next->page->commit, 0);
+	barrier();
+	(void)local64_cmpxchg(&next->write, write, 0);
+	(void)local_cmpxchg(&next->entries, entries, ~entries & RB_ENTRIES_LAP);
+	/* Also orders what a reader sees of the page after the flag of the head. */
+	if (try_cmpxchg(&cpu_buffer->tail_page, &tail, next))
+		local_inc(&cpu_buffer->pages_touched);
+}
+
+/*
+ * Makes the page after @tail the tail, unless another one is already. Returns false if there
+ * is none to be had: the event is lost, and counted.
+ */
+static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail)
+{
+	struct buffer_page *next, *commit;
+	enum rb_link link;
+	u64 write;
+
+	/* What is complete need not keep pages from being overwritten. */
+	if (rb_is_outermost(cpu_buffer))
+		rb_publish_pages(cpu_buffer, &write);
+
+	next = rb_page_after(tail);
+	commit = READ_ONCE(cpu_buffer->commit_page);
+	if (next == commit) {
+		local_inc(&cpu_buffer->commit_overrun);
+		return false;
+	}
+	link = rb_link(tail, next);
+	if (link == RB_LINK_MOVED)
+		return true;
+	if (link != RB_LINK_NORMAL) {
+		if (!rb_is_readers(commit)) {
+			if (!(cpu_buffer->buffer->flags & RB_FL_OVERWRITE)) {
+				local_inc(&cpu_buffer->dropped_events);
+				return false;
+			}
+			if (!rb_push_head(cpu_buffer, tail, next))
+				return true;
+		} else if (commit != tail) {
+			/* The ring is full of what came after the reader's page. */
+			local_inc(&cpu_buffer->commit_overrun);
+			return false;
+		}
+		/* Else the ring is empty: from the reader's page the writer enters at the head. */
+	}
+	rb_close(tail);
+	rb_open(cpu_buffer, tail, next);
+	return true;
+}
+
+/* Reserving */
+
+/*
+ * The next page is to count its time from @now. Who interrupts this and closes the page
+ * uses its own time, and then the page is closed here, too.
+ */
+static void rb_leap(struct buffer_page *page, s64 old, u64 now)
+{
+	page->leap = now;
+	barrier();
+	(void)local64_cmpxchg(&page->write, old, old | RB_CLOSED | RB_LEAP);
+}
+
+static struct ring_buffer_event *rb_fill(struct ring_buffer_per_cpu *cpu_buffer,
+					 struct buffer_page *page, unsigned int index,
+					 unsigned int size, u64 delta)
+{
+	struct ring_buffer_event *event = (void *)&page->page->data[index];
+	struct ring_buffer_event *data = event;
+
+	if (delta > TS_MASK) {
+		event->type_len = RINGBUF_TYPE_TIME_EXTEND;
+		event->time_delta = delta & TS_MASK;
+		event->array[0] = delta >> TS_SHIFT;
+		data = (void *)event + RB_LEN_TIME_EXTEND;
+		delta = 0;
+	}
+	rb_set_header(data, size, delta);
+	local_add(RB_ENTRY, &page->entries);
+	local_add(size + ((void *)data - (void *)event), &cpu_buffer->entries_bytes);
+	return event;
+}
+
+/* What to add to the time of the page; or more than RB_TIME_MAX if that cannot be. */
+static u64 rb_delta(u64 now, u64 last, u64 old)
+{
+	s64 delta = now - last;
+
+	if (delta >= 0)
+		return (old >> RB_TIME_SHIFT) + delta > RB_TIME_MAX ? U64_MAX : delta;
+	pr_warn_once("the clock went back from %llu to %llu\n",
+		     (unsigned long long)last, (unsigned long long)now);
+	/* It stands still until the clock is there again, if that is not long. */
+	return -delta > (s64)TS_MASK ? U64_MAX : 0;
+}
+
+/**
+ * rb_reserve_slow - claim space and time where it is not simple
+ * @cpu_buffer: where
+ * @size: of the event, its header included
+ *
+ * Simple is: there is room, the clock went on, by less than an event can tell, and nobody
+ * interrupted.
+ *
+ * Context: that of a writer.
+ * Return: the event with its header, a time extend before it if need be; or NULL, and the
+ * loss is counted.
+ */
+struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
+					  unsigned int size)
+{
+	struct buffer_page *page;
+	unsigned int index, all;
+	s64 old, new;
+	u64 delta;
+
+	for (int tries = 0; tries < RB_MAX_TRIES; tries++) {
+		page = READ_ONCE(cpu_buffer->tail_page);
+		old = local64_read(&page->write);
+		delta = rb_delta(rb_clock(cpu_buffer->buffer), rb_page_time(page, old), old);
+		index = old & RB_INDEX_MASK;
+		all = delta > TS_MASK ? size + RB_LEN_TIME_EXTEND : size;
+
+		if (old & RB_CLOSED || (delta <= TS_MASK && index + all > cpu_buffer->capacity)) {
+			if (!rb_next_page(cpu_buffer, page))
+				return NULL;
+		} else if (delta > RB_TIME_MAX || index + all > cpu_buffer->capacity) {
+			rb_leap(page, old, rb_clock(cpu_buffer->buffer));
+		} else {
+			new = old + all + (delta << RB_TIME_SHIFT);
+			if (local64_try_cmpxchg(&page->write, &old, new))
+				return rb_fill(cpu_buffer, page, index, size, delta);
+		}
+	}
+	rb_corrupt(cpu_buffer, cpu_buffer->tail_page, "no room in %d tries", RB_MAX_TRIES);
+	return NULL;
+}
+
+/**
+ * ring_buffer_lock_reserve - reserve room for an event
+ * @buffer: where to
+ * @length: bytes of data
+ *
+ * Context: any, NMI included. Leaves preemption off until ring_buffer_unlock_commit() or
+ * ring_buffer_discard_commit(), unless it fails.
+ * Return: the event; NULL if it is not to be recorded, or is lost.
+ */
+struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *buffer,
+						   unsigned long length)
+{
+	return rb_write_begin(buffer, length);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
+
+/**
+ * ring_buffer_unlock_commit - an event is written
+ * @buffer: as for ring_buffer_lock_reserve()
+ *
+ * Context: as that left it.
+ * Return: 0.
+ */
+int ring_buffer_unlock_commit(struct trace_buffer *buffer)
+{
+	rb_write_end(buffer);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_unlock_commit);
+
+/**
+ * ring_buffer_write - record an event
+ * @buffer: where to
+ * @length: bytes of data
+ * @data: the data
+ *
+ * Context: any, NMI included.
+ * Return: 0; -EBUSY if it is not recorded, or is lost.
+ */
+int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, void *data)
+{
+	struct ring_buffer_event *event = rb_write_begin(buffer, length);
+
+	if (!event)
+		return -EBUSY;
+	memcpy(ring_buffer_event_data(event), data, length);
+	rb_write_end(buffer);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_write);
+
+/* An event that is reserved */
+
+/* Makes the last claim undone, unless there was another one after it. */
+static bool rb_take_back(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
+{
+	struct buffer_page *page = READ_ONCE(cpu_buffer->tail_page);
+	unsigned long at = (unsigned long)event - (unsigned long)page->page->data;
+	s64 old = local64_read(&page->write);
+	unsigned int size;
+	u64 delta;
+
+	size = rb_data_size(rb_skip_extend(event, &size, &delta)) + size;
+	if (at > cpu_buffer->capacity || (old & (RB_CLOSED | RB_INDEX_MASK)) != at + size)
+		return false;
+	if (!local64_try_cmpxchg(&page->write, &old, old - size - (delta << RB_TIME_SHIFT)))
+		return false;
+	local_sub(RB_ENTRY, &page->entries);
+	local_sub(size, &cpu_buffer->entries_bytes);
+	return true;
+}
+
+/* Readers are to pass over the event, but not over the time that it took. */
+static void rb_make_padding(struct ring_buffer_per_cpu *cpu_buffer,
+			    struct ring_buffer_event *event)
+{
+	struct ring_buffer_event *data;
+	unsigned int size;
+	u64 delta;
+
+	local_sub(RB_ENTRY, &rb_page_of(cpu_buffer, event)->entries);
+
+	data = rb_skip_extend(event, &size, &delta);
+	data->array[0] = rb_data_size(data) - RB_EVNT_HDR_SIZE;
+	data->type_len = RINGBUF_TYPE_PADDING;
+	/* 0 would say that the rest of the page is empty. */
+	if (!data->time_delta)
+		data->time_delta = 1;
+}
+
+/**
+ * ring_buffer_discard_commit - an event is not to be recorded after all
+ * @buffer: as for ring_buffer_lock_reserve()
+ * @event: what that returned
+ *
+ * Context: as that left it.
+ */
+void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+
+	if (!rb_take_back(cpu_buffer, event)) {
+		rb_make_padding(cpu_buffer, event);
+		/* It was counted once more than it will be read. */
+	}
+	rb_publish(cpu_buffer);
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
+
+/**
+ * ring_buffer_event_time_stamp - the time of an event that is reserved
+ * @buffer: where
+ * @event: what ring_buffer_lock_reserve() returned
+ *
+ * Context: as that left it.
+ * Return: the time, as the buffer's clock counts it.
+ */
+u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	struct buffer_page *page = rb_page_of(cpu_buffer, event);
+	u64 write = local64_read(&page->write), time = rb_page_time(page, write), delta;
+	struct ring_buffer_event *end = (void *)&page->page->data[write & RB_INDEX_MASK];
+	unsigned int size;
+
+	/* The page tells the time of its last event. What came after @event is complete. */
+	event = rb_skip_extend(event, &size, &delta);
+	for (;;) {
+		event = (void *)event + rb_data_size(event);
+		if (event >= end)
+			return time;
+		event = rb_skip_extend(event, &size, &delta);
+		time -= delta;
+	}
+}

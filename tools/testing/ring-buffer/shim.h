@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What kernel/trace/ring_buffer_write.c and its headers need of the kernel, for a user-space
+ * program that stands for one CPU. A signal stands for an interrupt.
+ */
+#ifndef SHIM_H
+#define SHIM_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32, __u32;
+typedef uint64_t u64, __u64;
+typedef int64_t s64;
+
+#define U64_MAX			UINT64_MAX
+#define PAGE_SIZE		4096UL
+#define BIT_ULL(n)		(1ULL << (n))
+#define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
+#define __aligned(n)		__attribute__((aligned(n)))
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define noinline		__attribute__((noinline))
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
+#define list_entry(ptr, type, member)	container_of(ptr, type, member)
+
+/* Of the configuration, nothing is off that x86-64 has. */
+#define CONFIG_RING_BUFFER			1
+#define CONFIG_RING_BUFFER_ALLOW_SWAP		1
+#define CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS	1
+#define CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG	1
+#define CONFIG_GENERIC_ATOMIC64			0
+#define CONFIG_MITIGATION_RETPOLINE		0
+#define IS_ENABLED(option)			(option)
+
+/* Memory */
+
+#define barrier()		asm volatile("" ::: "memory")
+#define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
+#define smp_wmb()		barrier()
+#define smp_store_release(p, v)	do { barrier(); WRITE_ONCE(*(p), v); } while (0)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+typedef struct { int counter; } atomic_t;
+typedef struct { long a; } local_t;
+typedef struct { s64 a; } local64_t;
+
+#define atomic_read(v)		READ_ONCE((v)->counter)
+#define atomic_inc(v)		asm volatile("lock incl %0" : "+m" ((v)->counter))
+
+#define local_read(l)		READ_ONCE((l)->a)
+#define local_set(l, v)		WRITE_ONCE((l)->a, v)
+#define local_add(i, l)		asm volatile("addq %1,%0" : "+m" ((l)->a) : "er" ((long)(i)))
+#define local_sub(i, l)		asm volatile("subq %1,%0" : "+m" ((l)->a) : "er" ((long)(i)))
+#define local_inc(l)		asm volatile("incq %0" : "+m" ((l)->a))
+
+/* One instruction, as local_cmpxchg() is; the lock of the others does not matter here. */
+static __always_inline bool shim_try_cmpxchg(void *p, void *old, u64 new)
+{
+	bool done;
+
+	asm volatile("cmpxchgq %3,%1"
+		     : "=@ccz" (done), "+m" (*(u64 *)p), "+a" (*(u64 *)old)
+		     : "r" (new) : "memory");
+	return done;
+}
+
+#define try_cmpxchg(p, old, new)	shim_try_cmpxchg(p, old, (u64)(new))
+#define cmpxchg(p, old, new)						\
+	({								\
+		typeof(*(p)) was = (old);				\
+		shim_try_cmpxchg(p, &was, (u64)(new));			\
+		was;							\
+	})
+#define local_cmpxchg(l, old, new)	cmpxchg(&(l)->a, old, new)
+#define local64_read(l)			local_read(l)
+#define local64_cmpxchg(l, old, new)	cmpxchg(&(l)->a, old, new)
+#define local64_try_cmpxchg(l, old, new) shim_try_cmpxchg(&(l)->a, old, new)
+
+/* Contexts: as the test says */
+
+#define __LITTLE_ENDIAN_BITFIELD
+
+#define SOFTIRQ_OFFSET		(1U << 8)
+#define HARDIRQ_MASK		(0xfU << 16)
+#define NMI_MASK		(0xfU << 20)
+
+unsigned int preempt_count(void);
+
+#define preempt_disable_notrace()	barrier()
+#define preempt_enable_notrace()	barrier()
+#define in_nmi()			(preempt_count() & NMI_MASK)
+#define raw_smp_processor_id()		0
+
+/* What is only there to be part of a struct, or to be told. */
+
+struct lock_class_key { };
+struct irq_work { int queued; };
+struct mutex { };
+struct completion { };
+struct work_struct { };
+struct notifier_block { };
+struct seq_file;
+struct vm_area_struct;
+struct file;
+typedef struct { } wait_queue_head_t, raw_spinlock_t, arch_spinlock_t, poll_table;
+typedef struct { unsigned long bits; } cpumask_var_t[1];
+typedef unsigned int __poll_t, gfp_t;
+
+u64 trace_clock_local(void);
+void shim_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#define WARN(cond, fmt, ...)	shim_warn(fmt, ##__VA_ARGS__)
+#define pr_warn_once(fmt, ...)	barrier()
+#define irq_work_queue(work)	((void)((work)->queued++))
+#define EXPORT_SYMBOL_GPL(sym)
+
+#endif /* SHIM_H */
