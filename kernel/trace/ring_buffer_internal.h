@@ -158,6 +158,7 @@ struct buffer_data_read_page {
  * @tail_page: where events are written
  * @commit_page: where the outermost writer has published last
  * @capacity: bytes of events in a page
+ * @cpu: the CPU
  * @buffer: whose it is; ring_buffer_swap_cpu() changes that
  * @entries: events published, plus those of writers that have not left
  * @entries_bytes: bytes of events in the ring
@@ -192,6 +193,7 @@ struct ring_buffer_per_cpu {
 	local_t				pages_touched;
 	local_t				pages_lost;
 
+	/* private: the read side's */
 	atomic_t			resize_disabled;
 	raw_spinlock_t			reader_lock;
 	arch_spinlock_t			lock;
@@ -253,6 +255,7 @@ struct trace_buffer {
 	unsigned int			max_data_size;
 	struct rb_irq_work		irq_work;
 
+	/* private: the read side's */
 	atomic_t			resizing;
 	cpumask_var_t			cpumask;
 	struct lock_class_key		*reader_lock_key;

@@ -641,10 +641,8 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 
-	if (!rb_take_back(cpu_buffer, event)) {
+	if (!rb_take_back(cpu_buffer, event))
 		rb_make_padding(cpu_buffer, event);
-		/* It was counted once more than it will be read. */
-	}
 	rb_publish(cpu_buffer);
 	preempt_enable_notrace();
 }
