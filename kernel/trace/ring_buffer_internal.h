@@ -129,13 +129,13 @@ struct buffer_page {
  * @wakeup_full: @work is to wake the latter
  */
 struct rb_irq_work {
-	struct irq_work		work;
-	wait_queue_head_t	waiters;
-	wait_queue_head_t	full_waiters;
-	atomic_t		seq;
 	bool			waiters_pending;
+	wait_queue_head_t	waiters;
 	bool			full_waiters_pending;
 	bool			wakeup_full;
+	wait_queue_head_t	full_waiters;
+	struct irq_work		work;
+	atomic_t		seq;
 };
 
 /**
@@ -262,12 +262,13 @@ struct trace_buffer {
 	/* Sizes, and the buffers of CPUs */
 	struct mutex			mutex;
 	struct hlist_node		node;
+	unsigned int			subbuf_order;
+	/* Memory that outlives a reboot */
+	struct notifier_block		flush_nb;
 	unsigned long			range_addr_start;
 	unsigned long			range_addr_end;
-	struct notifier_block		flush_nb;
-	long				last_text_delta;
 	long				last_data_delta;
-	unsigned int			subbuf_order;
+	long				last_text_delta;
 };
 
 /**

@@ -15,7 +15,6 @@
  * whole, in the order of its time; its time is one that the clock told between its begin and
  * its end; and whatever was lost was counted.
  */
-#include <getopt.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,15 +42,6 @@ struct body {
 	u32		fill[];
 };
 
-struct script {
-	const char	*name;
-	/* w, W: write 8 or 24 bytes; d, D: discard them; n: one within another; t, T: the clock
-	 * goes on by more than an event can tell, or a page; b, B: it goes back a bit, or much;
-	 * r: the reader; s: the reader in two steps.
-	 */
-	const char	*what;
-};
-
 /*
  * All that a run changes, beside its stack: what is copied when an interrupt is to come, and
  * copied back when it has been.
@@ -66,7 +56,6 @@ static struct state {
 	u64				now;
 	u64				last_seen;
 	u64				page_time;
-	unsigned long			last_overrun;
 	bool				clock_goes_back;
 	int				level;
 	unsigned int			preempt_count;
@@ -166,7 +155,6 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.pages[0].page->time_stamp = st.now;
 	st.nr_events = 0;
 	st.last_seen = 0;
-	st.last_overrun = 0;
 	st.clock_goes_back = false;
 	complaint[0] = 0;
 }
@@ -198,7 +186,7 @@ static void see(const struct ring_buffer_event *event, u64 time)
 	st.last_seen = time;
 }
 
-/* The st.events of a page from @from on; st.page_time is the time there. Returns how many. */
+/* The events of a page from @from on; st.page_time is the time there. Returns how many. */
 static unsigned int read_page(struct buffer_page *page, unsigned int from)
 {
 	unsigned int end = rb_page_commit(page), nr = 0;
@@ -256,7 +244,6 @@ static bool reader_swap(void)
 	st.cpu.head_page = head;
 	r->list.next = (void *)((unsigned long)rb_list_head(head->list.next) | RB_PAGE_HEAD);
 	r->list.prev = head->list.prev;
-	st.last_overrun = st.cpu.overrun.a;
 	link = (unsigned long)&head->list | RB_PAGE_HEAD;
 	if (!try_cmpxchg(&head->list.prev->next, &link, &r->list))
 		return false;
@@ -356,6 +343,11 @@ static void reader_all(void)
 	reader_read();
 }
 
+/*
+ * w, W: write 8 or 24 bytes; d, D: discard them; n: one within another; t, T: the clock goes
+ * on by more than an event can tell, or a page; b, B: it goes back a bit, or much; r: the
+ * reader; s: the reader in two steps.
+ */
 static void play(const char *script)
 {
 	for (const char *c = script; *c; c++) {
@@ -687,7 +679,7 @@ int main(int argc, char **argv)
 
 	all = argc > 1 && !strcmp(argv[1], "-a");
 	sigaction(SIGTRAP, &act, NULL);
-	for (unsigned int i = 0; i < ARRAY_SIZE(outers) && !getenv("PAIRS"); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(outers); i++)
 		one_interrupt(outers[i]);
 	two_interrupts("w", "w", "w");
 	two_interrupts("w", "W", "d");
