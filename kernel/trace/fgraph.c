@@ -109,12 +109,6 @@ static __always_inline u64 fgraph_slept(const unsigned long *stack)
 	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
 }
 
-/* The clock of trace_clock_local(), for those who have disabled preemption. */
-static __always_inline u64 fgraph_clock(void)
-{
-	return sched_clock_noinstr();
-}
-
 /* Calling the users */
 
 /* Returns the user's bit for the meta word, or 0 if it does not care for the return. */
@@ -184,7 +178,7 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 
 	stack[task->curr_ret_stack - 1L] |= users;
 	/* Last, so that the users' own time is not the function's. */
-	frame->calltime = fgraph_clock() - fgraph_slept(stack);
+	frame->calltime = trace_clock_local_inline() - fgraph_slept(stack);
 	return true;
 }
 
@@ -231,7 +225,7 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 		.depth		= task->curr_ret_depth,
 		.overrun	= atomic_read(&task->trace_overrun),
 		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
-		.rettime	= fgraph_clock(),
+		.rettime	= trace_clock_local_inline(),
 	};
 
 	while (users) {

@@ -17,6 +17,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -124,6 +125,9 @@ struct buffer_page {
  * @waiters: those that wait for any event
  * @full_waiters: those that wait for a number of pages
  * @seq: how often they were woken
+ * @look: looks whether they have waited for what was there
+ * @looks: 1 if @look is on its way, 2 if it is to go again
+ * @cpu: whose events, or RING_BUFFER_ALL_CPUS
  * @waiters_pending: the next event is to wake the former
  * @full_waiters_pending: the next page is to wake the latter, if it is enough
  * @wakeup_full: @work is to wake the latter
@@ -136,6 +140,9 @@ struct rb_irq_work {
 	wait_queue_head_t	full_waiters;
 	struct irq_work		work;
 	atomic_t		seq;
+	struct rcu_head		look;
+	atomic_t		looks;
+	int			cpu;
 };
 
 /**
@@ -155,6 +162,7 @@ struct buffer_data_read_page {
  * struct ring_buffer_per_cpu - one CPU's ring of pages
  * @record_disabled: nothing is recorded unless it is 0
  * @writers: who is writing: see RB_DEPTH_MASK
+ * @busy: both; not 0 if an event cannot be recorded at once
  * @tail_page: where events are written
  * @commit_page: where the outermost writer has published last
  * @capacity: bytes of events in a page
@@ -162,6 +170,7 @@ struct buffer_data_read_page {
  * @buffer: whose it is; ring_buffer_swap_cpu() changes that
  * @entries: events published, plus those of writers that have not left
  * @entries_bytes: bytes of events in the ring
+ * @awaited: somebody may wait for an event, here or on any CPU: the next one is to look
  * @irq_work: who waits for this CPU's events
  * @nest: how many ring_buffer_nest_start() there are without an end
  * @saved: what @writers was, by depth
@@ -171,12 +180,17 @@ struct buffer_data_read_page {
  * @pages_touched: pages that were started
  * @pages_lost: pages that were overwritten
  *
- * These are the write side's, and changed by this CPU only, but for @record_disabled,
- * and when no writer is there. What follows is the read side's.
+ * These are the write side's, and changed by this CPU only, but for @record_disabled and
+ * @awaited, and when no writer is there. What follows is the read side's.
  */
 struct ring_buffer_per_cpu {
-	atomic_t			record_disabled;
-	unsigned int			writers;
+	union {
+		struct {
+			atomic_t	record_disabled;
+			unsigned int	writers;
+		};
+		u64			busy;
+	};
 	struct buffer_page		*tail_page;
 	struct buffer_page		*commit_page;
 	unsigned int			capacity;
@@ -184,6 +198,7 @@ struct ring_buffer_per_cpu {
 	struct trace_buffer		*buffer;
 	local_t				entries;
 	local_t				entries_bytes;
+	bool				awaited;
 	struct rb_irq_work		irq_work;
 	unsigned int			nest;
 	unsigned int			saved[RB_MAX_DEPTH];
@@ -231,8 +246,8 @@ struct ring_buffer_per_cpu {
 /*
  * ring_buffer_per_cpu::writers is 0 while nobody writes. Else its lowest byte is how many
  * writers there are, one interrupting the other; bits 8 to 23 are the interrupt bits of
- * preempt_count() of the last one; and the highest byte is how many of them were not told
- * from the one that they interrupted by these.
+ * preempt_count() of the last one, or 0 if nothing that it calls can be traced; and the highest
+ * byte is how many of them were not told from the one that they interrupted by these.
  */
 #define RB_DEPTH_MASK		0xffU
 #define RB_CONTEXT_MASK		0xffff00U
@@ -328,7 +343,27 @@ static inline void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer,
 		      (unsigned long)rb_page_after(head)->page);
 }
 
-/* Whether a number of pages is as much as those who wait for that wait for. */
-bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer);
+/*
+ * Returns the event itself, where there is a time extend before it. Tells the size of that, and
+ * how long after the event before it this one was.
+ */
+static inline struct ring_buffer_event *rb_skip_extend(struct ring_buffer_event *event,
+						       unsigned int *size, u64 *delta)
+{
+	*size = 0;
+	*delta = 0;
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+		*size = RB_LEN_TIME_EXTEND;
+		*delta = event->time_delta + ((u64)event->array[0] << TS_SHIFT);
+		event = (void *)event + RB_LEN_TIME_EXTEND;
+	}
+	/* Padding cannot have a delta of 0, and then has 1. */
+	if (event->type_len != RINGBUF_TYPE_PADDING || event->time_delta != 1)
+		*delta += event->time_delta;
+	return event;
+}
+
+/* Whether at least @full percent of the pages have events that are not read. */
+bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full);
 
 #endif /* _KERNEL_TRACE_RING_BUFFER_INTERNAL_H */

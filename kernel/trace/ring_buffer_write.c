@@ -82,23 +82,6 @@ do {										\
 
 /* Events that are there */
 
-/* What the time extend before an event, if there is one, adds to its size and delta. */
-static struct ring_buffer_event *rb_skip_extend(struct ring_buffer_event *event,
-						unsigned int *size, u64 *delta)
-{
-	*size = 0;
-	*delta = 0;
-	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
-		*size = RB_LEN_TIME_EXTEND;
-		*delta = event->time_delta + ((u64)event->array[0] << TS_SHIFT);
-		event = (void *)event + RB_LEN_TIME_EXTEND;
-	}
-	/* See rb_make_padding(). */
-	if (event->type_len != RINGBUF_TYPE_PADDING || event->time_delta != 1)
-		*delta += event->time_delta;
-	return event;
-}
-
 /* The page that has an event which is not published. */
 static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buffer,
 				      const struct ring_buffer_event *event)
@@ -223,6 +206,16 @@ static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer
 }
 #endif
 
+/* Where it is the function tracer that writes, it is not to trace this. */
+static void rb_queue(struct irq_work *work)
+{
+	int bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
+
+	irq_work_queue(work);
+	if (bit >= 0)
+		ftrace_test_recursion_unlock(bit);
+}
+
 /* A page more is full. */
 static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -230,11 +223,11 @@ static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 
 	if (!irq_work->full_waiters_pending || cpu_buffer->reader_page == cpu_buffer->commit_page)
 		return;
-	if (!rb_full_hit(cpu_buffer))
+	if (!rb_full_hit(cpu_buffer, cpu_buffer->shortest_full))
 		return;
 	irq_work->wakeup_full = true;
 	irq_work->full_waiters_pending = false;
-	irq_work_queue(&irq_work->work);
+	rb_queue(&irq_work->work);
 }
 
 /* Returns the page that is published last, with its word as it was then. */
@@ -279,13 +272,16 @@ void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
 
+	/* Before the flags are read: who sets one sets this after it. Pairs with rb_await(). */
+	if (!xchg(&cpu_buffer->awaited, false))
+		return;
 	if (all->waiters_pending) {
 		all->waiters_pending = false;
-		irq_work_queue(&all->work);
+		rb_queue(&all->work);
 	}
 	if (one->waiters_pending) {
 		one->waiters_pending = false;
-		irq_work_queue(&one->work);
+		rb_queue(&one->work);
 	}
 }
 
@@ -552,7 +548,9 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *buffer,
 						   unsigned long length)
 {
-	return rb_write_begin(buffer, length);
+	void *data;
+
+	return rb_write_begin(buffer, length, &data);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
 
@@ -581,11 +579,11 @@ EXPORT_SYMBOL_GPL(ring_buffer_unlock_commit);
  */
 int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, void *data)
 {
-	struct ring_buffer_event *event = rb_write_begin(buffer, length);
+	void *to;
 
-	if (!event)
+	if (!rb_write_begin(buffer, length, &to))
 		return -EBUSY;
-	memcpy(ring_buffer_event_data(event), data, length);
+	memcpy(to, data, length);
 	rb_write_end(buffer);
 	return 0;
 }
@@ -602,7 +600,8 @@ static bool rb_take_back(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buf
 	unsigned int size;
 	u64 delta;
 
-	size = rb_data_size(rb_skip_extend(event, &size, &delta)) + size;
+	event = rb_skip_extend(event, &size, &delta);
+	size += rb_data_size(event);
 	if (at > cpu_buffer->capacity || (old & (RB_CLOSED | RB_INDEX_MASK)) != at + size)
 		return false;
 	if (!local64_try_cmpxchg(&page->write, &old, old - size - (delta << RB_TIME_SHIFT)))
@@ -674,3 +673,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 		time -= delta;
 	}
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ring_buffer_kunit.c"
+#endif

@@ -26,9 +26,8 @@ void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer);
 
 static __always_inline u64 rb_clock(const struct trace_buffer *buffer)
 {
-	/* A direct call is cheaper where indirect ones go through a thunk. */
-	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(buffer->clock == trace_clock_local))
-		return trace_clock_local();
+	if (likely(buffer->clock == trace_clock_local))
+		return trace_clock_local_inline();
 	return buffer->clock();
 }
 
@@ -67,14 +66,21 @@ static __always_inline void rb_set_header(struct ring_buffer_event *event, unsig
 #endif
 }
 
+/* @context: see RB_CONTEXT_MASK. */
+static __always_inline void rb_enter_first(struct ring_buffer_per_cpu *cpu_buffer,
+					   unsigned int context)
+{
+	WRITE_ONCE(cpu_buffer->writers, context + 1);
+	/* What interrupts from here on leaves publishing to this writer. */
+	barrier();
+}
+
 /* Becomes a writer. False if this is a recursion. Preemption is off. */
 static __always_inline bool rb_enter(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	if (unlikely(cpu_buffer->writers))
 		return rb_enter_nested(cpu_buffer);
-	WRITE_ONCE(cpu_buffer->writers, (preempt_count() & RB_CONTEXT_MASK) + 1);
-	/* What interrupts from here on leaves publishing to this writer. */
-	barrier();
+	rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
 	return true;
 }
 
@@ -86,40 +92,50 @@ static __always_inline void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 		   cpu_buffer->saved[(cpu_buffer->writers & RB_DEPTH_MASK) - 1]);
 }
 
-/* Claims space and time. Returns the event with its header, or NULL. */
 static __always_inline struct ring_buffer_event *
-rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size)
+rb_reserve_slow_data(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, void **data)
+{
+	struct ring_buffer_event *event = rb_reserve_slow(cpu_buffer, size);
+
+	*data = event ? ring_buffer_event_data(event) : NULL;
+	return event;
+}
+
+/* Claims space and time. Returns the event with its header, and where its data is; or NULL. */
+static __always_inline struct ring_buffer_event *
+rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, void **data)
 {
 	struct buffer_page *page = READ_ONCE(cpu_buffer->tail_page);
 	s64 old = local64_read(&page->write);
-	u64 delta = rb_clock(cpu_buffer->buffer) - rb_page_time(page, old);
+	u64 delta = now - rb_page_time(page, old);
 	unsigned int index = old & (RB_CLOSED | RB_INDEX_MASK);
 	u64 new = old + size + (delta << RB_TIME_SHIFT);
+	void *events = page->page->data;
 	struct ring_buffer_event *event;
 
 	/* A closed page has no room. A sum that is less has run over the time. */
 	if (unlikely(delta > TS_MASK || index + size > cpu_buffer->capacity || new < (u64)old))
-		return rb_reserve_slow(cpu_buffer, size);
+		return rb_reserve_slow_data(cpu_buffer, size, data);
 	if (unlikely(!local64_try_cmpxchg(&page->write, &old, new)))
-		return rb_reserve_slow(cpu_buffer, size);
+		return rb_reserve_slow_data(cpu_buffer, size, data);
 
-	event = (void *)&page->page->data[index];
+	event = events + index;
+	*data = &event->array[size > RB_EVNT_HDR_SIZE + RB_MAX_SMALL_DATA ||
+			      RB_FORCE_8BYTE_ALIGNMENT];
+	/* So that the compiler does not ask. */
+	if (!event || !*data)
+		__builtin_unreachable();
 	rb_set_header(event, size, delta);
 	local_add(RB_ENTRY, &page->entries);
 	local_add(size, &cpu_buffer->entries_bytes);
 	return event;
 }
 
-/* Lets readers have what is written, if this is the outermost writer; and leaves. */
-static __always_inline void rb_publish(struct ring_buffer_per_cpu *cpu_buffer)
+/* The outermost writer lets readers have what is written, and leaves. */
+static __always_inline void rb_publish_outermost(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
 	u64 write;
-
-	if (unlikely((cpu_buffer->writers & RB_DEPTH_MASK) != 1)) {
-		rb_leave(cpu_buffer);
-		return;
-	}
 
 	write = local64_read(&page->write);
 	if (unlikely(write & RB_CLOSED)) {
@@ -129,8 +145,7 @@ static __always_inline void rb_publish(struct ring_buffer_per_cpu *cpu_buffer)
 	/* The events before the index. Pairs with the smp_rmb() of the readers. */
 	smp_wmb();
 	local_set(&page->page->commit, write & RB_INDEX_MASK);
-	if (unlikely(cpu_buffer->irq_work.waiters_pending ||
-		     cpu_buffer->buffer->irq_work.waiters_pending))
+	if (unlikely(cpu_buffer->awaited))
 		rb_wake_waiters(cpu_buffer);
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers, 0);
@@ -140,49 +155,149 @@ static __always_inline void rb_publish(struct ring_buffer_per_cpu *cpu_buffer)
 		rb_publish_slow(cpu_buffer);
 }
 
+static __always_inline bool rb_is_off(const struct trace_buffer *buffer)
+{
+	return unlikely(atomic_read(&buffer->record_disabled));
+}
+
+/* Neither local_cmpxchg() nor 64 bits can be had in an NMI everywhere. */
+static __always_inline bool rb_cannot_write(void)
+{
+	return (!IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) ||
+		IS_ENABLED(CONFIG_GENERIC_ATOMIC64)) && in_nmi();
+}
+
+/* This CPU's ring, if an event of @length bytes may be recorded; or NULL. Preemption is off. */
+static __always_inline struct ring_buffer_per_cpu *rb_writable(struct trace_buffer *buffer,
+							       unsigned long length)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+
+	if (rb_cannot_write() || rb_is_off(buffer))
+		return NULL;
+	/* A page holds any small one. */
+	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
+	    unlikely(length > buffer->max_data_size))
+		return NULL;
+	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	if (unlikely(!cpu_buffer || atomic_read(&cpu_buffer->record_disabled)))
+		return NULL;
+	return cpu_buffer;
+}
+
+static __always_inline void rb_publish(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	if (likely((cpu_buffer->writers & RB_DEPTH_MASK) == 1))
+		rb_publish_outermost(cpu_buffer);
+	else
+		rb_leave(cpu_buffer);
+}
+
+static __always_inline bool rb_has_local_clock(const struct trace_buffer *buffer)
+{
+	return likely(buffer->clock == trace_clock_local);
+}
+
+/* This CPU's ring, if nobody writes there and events are recorded; or NULL. Preemption is off. */
+static __always_inline struct ring_buffer_per_cpu *rb_idle(struct trace_buffer *buffer)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+
+	if (rb_cannot_write() || unlikely(!cpu_buffer || READ_ONCE(cpu_buffer->busy)))
+		return NULL;
+	return cpu_buffer;
+}
+
+/* A writer claims. If it returns NULL, it is none any more. */
+static __always_inline struct ring_buffer_event *
+rb_claim(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	 unsigned long length, u64 now, void **data)
+{
+	struct ring_buffer_event *event;
+
+	/* From here on it is not swapped any more; it may have been before. */
+	if (IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP) &&
+	    unlikely(READ_ONCE(cpu_buffer->buffer) != buffer))
+		goto publish;
+	event = rb_reserve(cpu_buffer, rb_event_size(length), now, data);
+	if (likely(event))
+		return event;
+publish:
+	/* Of those that interrupted this. */
+	rb_publish(cpu_buffer);
+	*data = NULL;
+	return NULL;
+}
+
+/* Becomes a writer and claims. */
+static __always_inline struct ring_buffer_event *
+rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	 unsigned long length, void **data)
+{
+	if (unlikely(!rb_enter(cpu_buffer)))
+		return NULL;
+	return rb_claim(buffer, cpu_buffer, length, rb_clock(buffer), data);
+}
+
+static __always_inline void rb_end(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	local_inc(&cpu_buffer->entries);
+	rb_publish(cpu_buffer);
+}
+
+/* As rb_begin(), for what rb_idle() returned. */
+static __always_inline struct ring_buffer_event *
+rb_begin_idle(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	      unsigned long length, void **data)
+{
+	rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
+	return rb_claim(buffer, cpu_buffer, length, rb_clock(buffer), data);
+}
+
+/*
+ * The same if nothing that is called from here to rb_end_alone() can be traced. @now is what the
+ * clock said just before. Returns where the data is.
+ */
+static __always_inline void *rb_begin_alone(struct trace_buffer *buffer,
+					    struct ring_buffer_per_cpu *cpu_buffer,
+					    unsigned long length, u64 now)
+{
+	void *data;
+
+	rb_enter_first(cpu_buffer, 0);
+	rb_claim(buffer, cpu_buffer, length, now, &data);
+	return data;
+}
+
+static __always_inline void rb_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	local_inc(&cpu_buffer->entries);
+	rb_publish_outermost(cpu_buffer);
+}
+
 /**
  * rb_write_begin - reserve room for an event
  * @buffer: where to
  * @length: bytes of data
+ * @data: gets where the data is to be written, or NULL
  *
  * Context: any, NMI included. Leaves preemption off, unless it fails.
  * Return: the event, for rb_write_end(); NULL if it is not to be recorded, or is lost.
  */
 static __always_inline struct ring_buffer_event *
-rb_write_begin(struct trace_buffer *buffer, unsigned long length)
+rb_write_begin(struct trace_buffer *buffer, unsigned long length, void **data)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
-	struct ring_buffer_event *event;
+	struct ring_buffer_event *event = NULL;
 
-	/* Neither local_cmpxchg() nor 64 bits can be had in an NMI everywhere. */
-	if ((!IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) ||
-	     IS_ENABLED(CONFIG_GENERIC_ATOMIC64)) && in_nmi())
-		return NULL;
-
+	*data = NULL;
 	preempt_disable_notrace();
-	if (unlikely(atomic_read(&buffer->record_disabled)))
-		goto out;
-	/* A page holds any small one. */
-	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
-	    unlikely(length > buffer->max_data_size))
-		goto out;
-	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
-	if (unlikely(!cpu_buffer || atomic_read(&cpu_buffer->record_disabled)))
-		goto out;
-	if (unlikely(!rb_enter(cpu_buffer)))
-		goto out;
-	/* From here on it is not swapped any more; it may have been before. */
-	if (IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP) &&
-	    unlikely(READ_ONCE(cpu_buffer->buffer) != buffer))
-		goto leave;
-	event = rb_reserve(cpu_buffer, rb_event_size(length));
-	if (likely(event))
-		return event;
-leave:
-	rb_publish(cpu_buffer);
-out:
-	preempt_enable_notrace();
-	return NULL;
+	cpu_buffer = rb_writable(buffer, length);
+	if (likely(cpu_buffer))
+		event = rb_begin(buffer, cpu_buffer, length, data);
+	if (unlikely(!event))
+		preempt_enable_notrace();
+	return event;
 }
 
 /**
@@ -194,10 +309,7 @@ out:
  */
 static __always_inline void rb_write_end(struct trace_buffer *buffer)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
-
-	local_inc(&cpu_buffer->entries);
-	rb_publish(cpu_buffer);
+	rb_end(buffer->buffers[raw_smp_processor_id()]);
 	preempt_enable_notrace();
 }
 

@@ -52,8 +52,8 @@ enum {
 
 /* Writing a line */
 
-/* By how much preempt_count() is up between reserving a line and committing it. */
-#define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 2 : 0)
+/* By how much preempt_count() is up while a line is written. */
+#define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
 
 /*
  * trace_function(), in line. The context is looked at only if there is a line to
@@ -64,7 +64,7 @@ enum {
 static __always_inline bool func_record(struct trace_array *tr, unsigned long ip,
 					unsigned long parent_ip)
 {
-	struct trace_buffer *buffer;
+	struct trace_record record;
 	struct ftrace_entry *entry;
 
 	if (static_branch_unlikely(&trace_function_exports_enabled)) {
@@ -72,17 +72,50 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 		return true;
 	}
 
-	buffer = tr->array_buffer.buffer;
-	entry = trace_record_begin(buffer, sizeof(*entry));
+	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry),
+				      trace_clock_local_inline());
 	if (unlikely(!entry))
 		return false;
-
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
-	tracing_generic_entry_update(&entry->ent, TRACE_FN, trace_ctx_without(FUNC_PREEMPT_OFF));
-
-	trace_record_end(buffer);
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+	trace_record_end(&record);
 	return true;
+}
+
+/*
+ * The same for a call that needs no protection from recursion, as nobody writes and nothing
+ * that could be traced is called. Return: whether it was one.
+ */
+static __always_inline bool func_record_quick(struct trace_array *tr, unsigned long ip,
+					      unsigned long parent_ip)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ftrace_entry *entry;
+	bool quick = true;
+
+	if (static_branch_unlikely(&trace_function_exports_enabled))
+		return false;
+
+	preempt_disable_notrace();
+	if (rb_is_off(buffer))
+		goto out;
+	cpu_buffer = rb_has_local_clock(buffer) ? rb_idle(buffer) : NULL;
+	quick = cpu_buffer;
+	if (unlikely(!quick))
+		goto out;
+	entry = rb_begin_alone(buffer, cpu_buffer, sizeof(*entry), trace_clock_local_inline());
+	if (unlikely(!entry))
+		goto out;
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_end_alone(cpu_buffer);
+out:
+	preempt_enable_notrace();
+	return quick;
 }
 
 /* Repeats */
@@ -190,8 +223,6 @@ static __always_inline void func_trace(unsigned long ip, unsigned long parent_ip
 	if (unlikely(bit < 0))
 		return;
 
-	if (unlikely(trace_is_put_off(tr)))
-		goto unlock;
 	if ((opts & FUNC_OPT_NO_REPEATS) && func_is_repeat(tr, ip, parent_ip))
 		goto unlock;
 	if (func_record(tr, ip, parent_ip) && (opts & FUNC_OPT_STACK))
@@ -201,16 +232,27 @@ unlock:
 }
 
 #define DEFINE_FUNC_CALLBACK(name, opts)						\
-static void name(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,	\
+static noinline void name(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,	\
 		 struct ftrace_regs *fregs)						\
 {											\
 	func_trace(ip, parent_ip, ops, opts);						\
 }
 
-DEFINE_FUNC_CALLBACK(function_trace_call, 0)
+DEFINE_FUNC_CALLBACK(function_slow_trace_call, 0)
 DEFINE_FUNC_CALLBACK(function_stack_trace_call, FUNC_OPT_STACK)
 DEFINE_FUNC_CALLBACK(function_no_repeats_trace_call, FUNC_OPT_NO_REPEATS)
 DEFINE_FUNC_CALLBACK(function_stack_no_repeats_trace_call, FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS)
+
+static void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				struct ftrace_regs *fregs)
+{
+	struct trace_array *tr = ops->private;
+
+	if (unlikely(!READ_ONCE(tr->function_enabled)))
+		return;
+	if (unlikely(!func_record_quick(tr, ip, parent_ip)))
+		function_slow_trace_call(ip, parent_ip, ops, fregs);
+}
 
 static const ftrace_func_t func_callbacks[] = {
 	[0]					= function_trace_call,

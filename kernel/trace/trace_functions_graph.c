@@ -85,33 +85,36 @@ static int graph_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 
 static __always_inline int graph_record_entry(struct trace_array *tr,
 					      const struct ftrace_graph_ent *trace,
-					      unsigned int trace_ctx)
+					      u32 word)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ftrace_graph_ent_entry *entry;
+	struct trace_record record;
 
-	entry = trace_record_begin(buffer, sizeof(*entry));
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry),
+				      trace_clock_local_inline());
 	if (!entry)
 		return 0;
-	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_ENT, trace_ctx);
+	trace_record_entry(&entry->ent, word);
 	entry->graph_ent = *trace;
-	trace_record_end(buffer);
+	trace_record_end(&record);
 	return 1;
 }
 
 static __always_inline void graph_record_return(struct trace_array *tr,
 						const struct ftrace_graph_ret *trace,
-						unsigned int trace_ctx)
+						u32 word)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ftrace_graph_ret_entry *entry;
+	struct trace_record record;
 
-	entry = trace_record_begin(buffer, sizeof(*entry));
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), trace->rettime);
 	if (!entry)
 		return;
-	tracing_generic_entry_update(&entry->ent, TRACE_GRAPH_RET, trace_ctx);
+	trace_record_entry(&entry->ent, word);
 	entry->ret = *trace;
-	trace_record_end(buffer);
+	trace_record_end(&record);
 }
 
 static __always_inline bool graph_skips_irq(void)
@@ -125,9 +128,7 @@ static __always_inline int graph_trace_entry(struct trace_array *tr,
 {
 	if (unlikely(READ_ONCE(tracing_thresh)))
 		return 1;
-	if (unlikely(trace_is_put_off(tr)))
-		return 0;
-	return graph_record_entry(tr, trace, trace_ctx_without(0));
+	return graph_record_entry(tr, trace, trace_word_without(TRACE_GRAPH_ENT, 0));
 }
 
 static noinline int graph_trace_entry_filtered(const struct ftrace_graph_ent *trace,
@@ -185,9 +186,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		return;
 	if (unlikely(threshold) && trace->rettime - trace->calltime < threshold)
 		return;
-	if (unlikely(trace_is_put_off(tr)))
-		return;
-	graph_record_return(tr, trace, trace_ctx_without(0));
+	graph_record_return(tr, trace, trace_word_without(TRACE_GRAPH_RET, 0));
 }
 
 /**
@@ -202,7 +201,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 int __trace_graph_entry(struct trace_array *tr, struct ftrace_graph_ent *trace,
 			unsigned int trace_ctx)
 {
-	return graph_record_entry(tr, trace, trace_ctx);
+	return graph_record_entry(tr, trace, trace_word(TRACE_GRAPH_ENT, trace_ctx));
 }
 
 /**
@@ -216,7 +215,7 @@ int __trace_graph_entry(struct trace_array *tr, struct ftrace_graph_ent *trace,
 void __trace_graph_return(struct trace_array *tr, struct ftrace_graph_ret *trace,
 			  unsigned int trace_ctx)
 {
-	graph_record_return(tr, trace, trace_ctx);
+	graph_record_return(tr, trace, trace_word(TRACE_GRAPH_RET, trace_ctx));
 }
 
 /**
@@ -236,8 +235,8 @@ void trace_graph_function(struct trace_array *tr, unsigned long ip, unsigned lon
 
 	ret.calltime = trace_clock_local();
 	ret.rettime = ret.calltime;
-	graph_record_entry(tr, &call, trace_ctx);
-	graph_record_return(tr, &ret, trace_ctx);
+	graph_record_entry(tr, &call, trace_word(TRACE_GRAPH_ENT, trace_ctx));
+	graph_record_return(tr, &ret, trace_word(TRACE_GRAPH_RET, trace_ctx));
 }
 
 /* Showing */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For tracers that record at each call of a function: whether to, in which
- * context the function was called, and the record.
+ * The short way into the buffer, in line: for tracers that record at each call of a function,
+ * and for events that are recorded whatever they say. And the context that an entry tells of.
  */
 #ifndef _KERNEL_TRACE_TRACE_RECORD_H
 #define _KERNEL_TRACE_TRACE_RECORD_H
 
-#include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -16,12 +16,6 @@
 
 #include "ring_buffer_write.h"
 #include "trace.h"
-
-/* Whether kdb or a dump has put off tracing on this CPU; preemption is disabled. */
-static __always_inline bool trace_is_put_off(const struct trace_array *tr)
-{
-	return atomic_read(&this_cpu_ptr(tr->array_buffer.data)->disabled);
-}
 
 #define TRACE_CTX_PREEMPT_MAX	0xfu
 
@@ -34,47 +28,193 @@ static __always_inline bool trace_ctx_may_migrate(void)
 #endif
 }
 
-/*
- * What tracing_gen_ctx() would say if preemption were disabled @own times less. It
- * tests one by one for each thing that can be special about a context; where none
- * is, which is the rule, what is left is the interrupt flag and the preemption
- * count. A count that is in range has no bit of an interrupt; with PREEMPT_RT, those
- * of softirqs are elsewhere.
- */
-static __always_inline unsigned int trace_ctx_without(unsigned int own)
+/* Whether nothing is special about a context but interrupts and preemption being off. */
+static __always_inline bool trace_ctx_is_plain(unsigned int count)
 {
-	unsigned int count = preempt_count() - own, ctx;
+	/* A count in range has no bit of an interrupt. PREEMPT_RT has softirqs elsewhere. */
+	return IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && count <= TRACE_CTX_PREEMPT_MAX &&
+	       !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) && !tif_need_resched() &&
+	       !test_preempt_need_resched() && trace_ctx_may_migrate();
+}
 
-	if (likely(IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && count <= TRACE_CTX_PREEMPT_MAX &&
-		   !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) && !tif_need_resched() &&
-		   !test_preempt_need_resched() && trace_ctx_may_migrate()))
-		return (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0) + count;
+/* The first word of an entry. */
+static __always_inline u32 trace_make_word(unsigned short type, unsigned int flags,
+					   unsigned int count)
+{
+#ifdef __LITTLE_ENDIAN
+	return type | flags << 16 | count << 24;
+#else
+	return type << 16 | flags << 8 | count;
+#endif
+}
 
+/* The same, with what tracing_gen_ctx() and the like returned. */
+static __always_inline u32 trace_word(unsigned short type, unsigned int ctx)
+{
+	return trace_make_word(type, ctx >> 16 & 0xff, ctx & 0xff);
+}
+
+/* What tracing_gen_ctx() would say if preemption were disabled @own times less: in two halves. */
+static __always_inline void trace_ctx_without(unsigned int own, unsigned int *flags,
+					      unsigned int *count)
+{
+	unsigned int ctx;
+
+	*count = preempt_count() - own;
+	*flags = 0;
+	if (likely(trace_ctx_is_plain(*count))) {
+		if (unlikely(irqs_disabled()))
+			*flags = TRACE_FLAG_IRQS_OFF;
+		return;
+	}
+	ctx = tracing_gen_ctx();
+	*flags = ctx >> 16;
 	/* Asked again, so that no register has to keep it. */
-	ctx = tracing_gen_ctx() & ~TRACE_CTX_PREEMPT_MAX;
-	count = (preempt_count() & PREEMPT_MASK) - own;
-	return ctx | min(count, TRACE_CTX_PREEMPT_MAX);
+	*count = min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX) |
+		 (ctx & 0xff & ~TRACE_CTX_PREEMPT_MAX);
 }
+
+static __always_inline unsigned int trace_gen_ctx_without(unsigned int own)
+{
+	unsigned int flags, count;
+
+	trace_ctx_without(own, &flags, &count);
+	return flags << 16 | count;
+}
+
+/* The first word of an entry of this context. */
+static __always_inline u32 trace_word_without(unsigned short type, unsigned int own)
+{
+	unsigned int flags, count;
+
+	trace_ctx_without(own, &flags, &count);
+	return trace_make_word(type, flags, count);
+}
+
+/* tracing_generic_entry_update(), in two stores. @word is what the functions above return. */
+static __always_inline void trace_record_entry(struct trace_entry *entry, u32 word)
+{
+	BUILD_BUG_ON(offsetof(struct trace_entry, type) != 0 ||
+		     offsetof(struct trace_entry, flags) != 2 ||
+		     offsetof(struct trace_entry, preempt_count) != 3);
+	*(u32 *)entry = word;
+	entry->pid = current->pid;
+}
+
+/* An entry that is being written. */
+struct trace_record {
+	struct trace_buffer		*buffer;
+	/* NULL if somebody else was writing there */
+	struct ring_buffer_per_cpu	*cpu_buffer;
+};
 
 /*
- * Room for an entry of @size bytes, which is constant and not above RB_MAX_SMALL_DATA, or NULL.
- * Preemption is off until trace_record_end().
+ * Room for an entry of @size bytes, or NULL. @now is what trace_clock_local() said just before.
+ * Preemption is disabled, and nothing that is called here leads to the caller again.
  */
-static __always_inline void *trace_record_begin(struct trace_buffer *buffer, unsigned int size)
+static __always_inline void *trace_record_begin_at(struct trace_record *record,
+						   struct trace_buffer *buffer,
+						   unsigned int size, u64 now)
 {
-	struct ring_buffer_event *event = rb_write_begin(buffer, size);
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ring_buffer_event *event;
 
-	if (unlikely(!event))
+	if (rb_is_off(buffer))
 		return NULL;
-	if (unlikely(event->type_len == RINGBUF_TYPE_TIME_EXTEND))
-		event = (void *)event + RB_LEN_TIME_EXTEND;
-	return &event->array[RB_FORCE_8BYTE_ALIGNMENT];
+	cpu_buffer = rb_idle(buffer);
+	*record = (struct trace_record){ buffer, cpu_buffer };
+	if (likely(cpu_buffer)) {
+		if (!rb_has_local_clock(buffer))
+			now = buffer->clock();
+		return rb_begin_alone(buffer, cpu_buffer, size, now);
+	}
+	event = ring_buffer_lock_reserve(buffer, size);
+	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-static __always_inline void trace_record_end(struct trace_buffer *buffer)
+static __always_inline void trace_record_end(const struct trace_record *record)
 {
 	__this_cpu_write(trace_taskinfo_save, true);
-	rb_write_end(buffer);
+	if (likely(record->cpu_buffer))
+		rb_end_alone(record->cpu_buffer);
+	else
+		ring_buffer_unlock_commit(record->buffer);
+}
+
+/* Events */
+
+/* Whether an event has to be looked at before it is known that it is recorded. */
+#define TRACE_EVENT_LOOK	(EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_SOFT_DISABLED | \
+				 EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_TRIGGER_COND)
+
+/* The tracepoint has disabled preemption once. tracing_gen_ctx_dec() does not ask more, either. */
+#define TRACE_EVENT_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPTION) ? 1 : 0)
+
+static __always_inline bool trace_event_is_plain(const struct trace_event_file *file)
+{
+	return likely(!(READ_ONCE(file->flags) & TRACE_EVENT_LOOK));
+}
+
+/*
+ * trace_event_buffer_reserve() for an event that is recorded whatever it says. Leaves preemption
+ * off until the event is committed, unless it returns NULL.
+ */
+static __always_inline void *trace_event_reserve_plain(struct trace_event_buffer *fbuffer,
+						       struct trace_event_file *file,
+						       unsigned long len)
+{
+	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = NULL;
+	struct ring_buffer_event *event;
+	unsigned int flags, count;
+	void *entry;
+
+	preempt_disable_notrace();
+	/* The header of a small event is simple. */
+	if (likely(len - 1 < RB_MAX_SMALL_DATA && !rb_is_off(buffer)))
+		cpu_buffer = rb_idle(buffer);
+	if (likely(cpu_buffer)) {
+		event = rb_begin_idle(buffer, cpu_buffer, len, &entry);
+		if (unlikely(!event)) {
+			preempt_enable_notrace();
+			return NULL;
+		}
+	} else {
+		event = ring_buffer_lock_reserve(buffer, len);
+		preempt_enable_notrace();
+		if (unlikely(!event))
+			return NULL;
+		entry = ring_buffer_event_data(event);
+	}
+
+	/* Preemption is off once more now. */
+	trace_ctx_without(TRACE_EVENT_PREEMPT_OFF + IS_ENABLED(CONFIG_PREEMPT_COUNT), &flags,
+			  &count);
+	trace_record_entry(entry, trace_make_word(file->event_call->event.type, flags, count));
+	fbuffer->buffer = buffer;
+	fbuffer->event = event;
+	fbuffer->trace_file = file;
+	fbuffer->entry = entry;
+	fbuffer->trace_ctx = flags << 16 | count;
+	fbuffer->regs = NULL;
+	return entry;
+}
+
+/*
+ * trace_event_buffer_commit() if there is nothing to look at any more, and nothing to record
+ * with the event. Returns whether this was so.
+ */
+static __always_inline bool trace_event_commit_plain(struct trace_event_buffer *fbuffer)
+{
+	const struct trace_event_file *file = fbuffer->trace_file;
+
+	if (unlikely(!trace_event_is_plain(file) ||
+		     file->tr->trace_flags & (TRACE_ITER_STACKTRACE | TRACE_ITER_USERSTACKTRACE) ||
+		     this_cpu_read(trace_buffered_event) == fbuffer->event))
+		return false;
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_write_end(fbuffer->buffer);
+	return true;
 }
 
 #endif /* _KERNEL_TRACE_TRACE_RECORD_H */

@@ -23,6 +23,7 @@
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include <linux/trace_events.h>
 #include <linux/types.h>
 
 #include <asm/text-patching.h>
@@ -145,5 +146,11 @@ static __maybe_unused void kunit_guest_end(struct task_struct *task)
 /* ftrace_callset_kunit.c */
 
 void ftrace_kunit_forbid_tramps(bool forbid);
+
+/* The context of an entry, as tracing_gen_ctx() returns it. */
+static inline unsigned int ftrace_kunit_entry_ctx(const struct trace_entry *entry)
+{
+	return entry->flags << 16 | entry->preempt_count;
+}
 
 #endif /* _KERNEL_TRACE_TESTS_FTRACE_KUNIT_H */

@@ -12,8 +12,10 @@
 static bool graph_kunit_same_context(void)
 {
 	unsigned int changing = (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
+	struct trace_entry entry;
 
-	return !((trace_ctx_without(0) ^ tracing_gen_ctx()) & ~changing);
+	trace_record_entry(&entry, trace_word_without(TRACE_GRAPH_ENT, 0));
+	return !((ftrace_kunit_entry_ctx(&entry) ^ tracing_gen_ctx()) & ~changing);
 }
 
 static void graph_contexts(struct kunit *test)
@@ -74,11 +76,11 @@ static void graph_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, graph_kunit_call(tr->gops), 1);
 	KUNIT_EXPECT_EQ(test, graph_kunit_records(tr), 2);
 
-	for_each_possible_cpu(cpu)
-		atomic_inc(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+	for_each_online_cpu(cpu)
+		ring_buffer_record_disable_cpu(tr->array_buffer.buffer, cpu);
 	KUNIT_EXPECT_EQ(test, graph_kunit_call(tr->gops), 0);
-	for_each_possible_cpu(cpu)
-		atomic_dec(&per_cpu_ptr(tr->array_buffer.data, cpu)->disabled);
+	for_each_online_cpu(cpu)
+		ring_buffer_record_enable_cpu(tr->array_buffer.buffer, cpu);
 	KUNIT_EXPECT_EQ(test, graph_kunit_records(tr), 2);
 
 	ring_buffer_record_off(tr->array_buffer.buffer);

@@ -132,15 +132,22 @@ static void func_lines(struct kunit *test)
 /* Each of the reasons not to write leaves the tracer as it was. */
 static void func_no_lines(struct kunit *test)
 {
-	int __percpu *disabled = (int __percpu *)&func_kunit_tr->array_buffer.data->disabled;
+	struct trace_buffer *buffer = func_kunit_tr->array_buffer.buffer;
+	int cpu;
 
 	func_kunit_tr->function_enabled = 0;
 	func_kunit_call(0, 1);
 	func_kunit_tr->function_enabled = 1;
 
-	this_cpu_inc(*disabled);
+	/* As tracing_cpumask does, and kdb. */
+	for_each_online_cpu(cpu)
+		ring_buffer_record_disable_cpu(buffer, cpu);
 	func_kunit_call(0, 1);
-	this_cpu_dec(*disabled);
+	for_each_online_cpu(cpu)
+		ring_buffer_record_enable_cpu(buffer, cpu);
+	ring_buffer_record_disable(buffer);
+	func_kunit_call(0, 1);
+	ring_buffer_record_enable(buffer);
 
 	tracer_tracing_off(func_kunit_tr);
 	func_kunit_call(0, 1);
@@ -228,18 +235,19 @@ static void func_repeats_again(struct kunit *test)
 /* The caller's context does not change, but that the task may have to give way. */
 static void func_kunit_expect_ctx(struct kunit *test, const char *name)
 {
-	unsigned int before, ctx, after;
+	unsigned int before, after;
+	struct trace_entry entry;
 
 	do {
 		before = tracing_gen_ctx();
 		preempt_disable_notrace();
-		preempt_disable_notrace();
-		ctx = trace_ctx_without(FUNC_PREEMPT_OFF);
-		preempt_enable_no_resched_notrace();
+		trace_record_entry(&entry, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
 		preempt_enable_no_resched_notrace();
 		after = tracing_gen_ctx();
 	} while (before != after);
-	KUNIT_EXPECT_EQ_MSG(test, ctx, before, "with %s", name);
+	KUNIT_EXPECT_EQ_MSG(test, ftrace_kunit_entry_ctx(&entry), before, "with %s", name);
+	KUNIT_EXPECT_EQ(test, entry.type, TRACE_FN);
+	KUNIT_EXPECT_EQ(test, entry.pid, current->pid);
 }
 
 static void func_contexts(struct kunit *test)

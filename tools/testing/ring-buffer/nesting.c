@@ -275,9 +275,12 @@ static void reader_read(void)
 
 /* Writing */
 
-static struct ring_buffer_event *begin(unsigned int length, struct logged **log)
+/* Writes an event; its end is the caller's. If nobody else writes, then as tracers do. */
+static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
+				       struct ring_buffer_per_cpu *idle)
 {
 	struct ring_buffer_event *event;
+	void *data;
 	struct body *body;
 	struct logged *l;
 
@@ -285,13 +288,18 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log)
 	if (l >= &st.events[MAX_EVENTS])
 		abort();
 	*l = (struct logged){ .begin = st.now, .length = length };
-	event = rb_write_begin(&st.buffer, length);
+	if (idle) {
+		data = rb_begin_alone(&st.buffer, idle, length, trace_clock_local());
+		event = data ? container_of(data, struct ring_buffer_event, array) : NULL;
+	} else {
+		event = rb_write_begin(&st.buffer, length, &data);
+	}
 	l->end = st.now;
 	if (!event)
 		return NULL;
 	l->what = WRITTEN;
 	l->time = ring_buffer_event_time_stamp(&st.buffer, event);
-	body = ring_buffer_event_data(event);
+	body = data;
 	body->id = l - st.events;
 	for (unsigned int i = 0; i < length / 4 - 1; i++)
 		body->fill[i] = body->id * 0x01010101 + i;
@@ -300,10 +308,12 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log)
 
 static void write_one(unsigned int length, bool discard, bool nest)
 {
+	/* Not if a recursion is to be told from an interrupt, or an event to be taken back. */
+	struct ring_buffer_per_cpu *idle = nest || discard ? NULL : rb_idle(&st.buffer);
 	struct ring_buffer_event *event;
 	struct logged *log;
 
-	event = begin(length, &log);
+	event = begin(length, &log, idle);
 	if (nest) {
 		ring_buffer_nest_start(&st.buffer);
 		write_one(8, false, false);
@@ -314,6 +324,8 @@ static void write_one(unsigned int length, bool discard, bool nest)
 	if (discard) {
 		log->what = DISCARDED;
 		ring_buffer_discard_commit(&st.buffer, event);
+	} else if (idle) {
+		rb_end_alone(idle);
 	} else {
 		rb_write_end(&st.buffer);
 	}

@@ -59,6 +59,10 @@ struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
 
+struct rcu_head {
+	void (*func)(struct rcu_head *head);
+};
+
 typedef struct { int counter; } atomic_t;
 typedef struct { long a; } local_t;
 typedef struct { s64 a; } local64_t;
@@ -83,6 +87,7 @@ static __always_inline bool shim_try_cmpxchg(void *p, void *old, u64 new)
 	return done;
 }
 
+#define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define try_cmpxchg(p, old, new)	shim_try_cmpxchg(p, old, (u64)(new))
 #define cmpxchg(p, old, new)						\
 	({								\
@@ -126,11 +131,14 @@ typedef struct { unsigned long bits; } cpumask_var_t[1];
 typedef unsigned int __poll_t, gfp_t;
 
 u64 trace_clock_local(void);
+#define trace_clock_local_inline	trace_clock_local
 void shim_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define WARN(cond, fmt, ...)	shim_warn(fmt, ##__VA_ARGS__)
 #define pr_warn_once(fmt, ...)	barrier()
 #define irq_work_queue(work)	((void)((work)->queued++))
+#define ftrace_test_recursion_trylock(ip, parent_ip)	0
+#define ftrace_test_recursion_unlock(bit)		barrier()
 #define EXPORT_SYMBOL_GPL(sym)
 
 #endif /* SHIM_H */

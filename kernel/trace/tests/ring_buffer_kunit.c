@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of those who wait for events of the ring buffer: a writer and a waiter that do
+ * not know of each other yet.
+ *
+ * tools/testing/ring-buffer tests how events are written.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+
+#define RB_KUNIT_TIMEOUT	(10 * HZ)
+
+struct rb_kunit_waiter {
+	struct trace_buffer	*buffer;
+	int			cpu;
+	struct task_struct	*task;
+	struct completion	start;
+	struct completion	woken;
+	bool			give_up;
+};
+
+static int rb_kunit_write(struct trace_buffer *buffer)
+{
+	u32 data = 1;
+
+	return ring_buffer_write(buffer, sizeof(data), &data);
+}
+
+static bool rb_kunit_gives_up(void *data)
+{
+	struct rb_kunit_waiter *waiter = data;
+
+	return READ_ONCE(waiter->give_up);
+}
+
+static int rb_kunit_wait(void *data)
+{
+	struct rb_kunit_waiter *waiter = data;
+
+	wait_for_completion(&waiter->start);
+	ring_buffer_wait(waiter->buffer, waiter->cpu, 0, rb_kunit_gives_up, waiter);
+	complete(&waiter->woken);
+	return 0;
+}
+
+/* A waiter for events of @cpu, which runs on @on. */
+static struct rb_kunit_waiter *rb_kunit_waiter(struct kunit *test, int cpu, int on)
+{
+	struct rb_kunit_waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, waiter);
+	waiter->cpu = cpu;
+	init_completion(&waiter->start);
+	init_completion(&waiter->woken);
+	waiter->buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_NOT_NULL(test, waiter->buffer);
+	waiter->task = kthread_create_on_cpu(rb_kunit_wait, waiter, on, "rb_kunit/%u");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->task));
+	wake_up_process(waiter->task);
+	return waiter;
+}
+
+/* Whether it is woken. It is gone on return. */
+static bool rb_kunit_is_woken(struct rb_kunit_waiter *waiter)
+{
+	bool woken = wait_for_completion_timeout(&waiter->woken, RB_KUNIT_TIMEOUT);
+
+	WRITE_ONCE(waiter->give_up, true);
+	ring_buffer_wake_waiters(waiter->buffer, waiter->cpu);
+	if (!woken)
+		wait_for_completion(&waiter->woken);
+	ring_buffer_free(waiter->buffer);
+	return woken;
+}
+
+static bool rb_kunit_sleeps(struct rb_kunit_waiter *waiter, struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return READ_ONCE(cpu_buffer->awaited) && !task_is_running(waiter->task);
+}
+
+/*
+ * The writer looks for the waiter before that is there, and its event is seen after the waiter
+ * looked for it: this is what a CPU that has the event still in its store buffer does.
+ */
+static void rb_kunit_writer_looks_early(struct kunit *test)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_kunit_waiter *waiter;
+	int on, written;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "the writer and the waiter are on one CPU");
+	migrate_disable();
+	on = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	waiter = rb_kunit_waiter(test, RING_BUFFER_ALL_CPUS, on);
+	cpu_buffer = waiter->buffer->buffers[raw_smp_processor_id()];
+	WRITE_ONCE(cpu_buffer->awaited, false);
+
+	/* From before the waiter says that it waits, so that no grace period is over. */
+	preempt_disable();
+	complete(&waiter->start);
+	while (!rb_kunit_sleeps(waiter, cpu_buffer))
+		cpu_relax();
+	WRITE_ONCE(cpu_buffer->awaited, false);
+	written = rb_kunit_write(waiter->buffer);
+	WRITE_ONCE(cpu_buffer->awaited, true);
+	preempt_enable();
+	migrate_enable();
+
+	KUNIT_EXPECT_EQ(test, written, 0);
+	KUNIT_EXPECT_TRUE(test, rb_kunit_is_woken(waiter));
+}
+
+/* Who waits for a CPU is not woken by another one, and who waits for all by any. */
+static void rb_kunit_other_cpu(struct kunit *test)
+{
+	int cpu = cpumask_first(cpu_online_mask), other = cpumask_next(cpu, cpu_online_mask);
+	struct rb_kunit_waiter *one, *all;
+
+	if (other >= nr_cpu_ids)
+		kunit_skip(test, "there is no other CPU");
+	one = rb_kunit_waiter(test, other, other);
+	all = rb_kunit_waiter(test, RING_BUFFER_ALL_CPUS, other);
+	complete(&one->start);
+	complete(&all->start);
+	while (!READ_ONCE(one->buffer->buffers[other]->irq_work.waiters_pending) ||
+	       !READ_ONCE(all->buffer->irq_work.waiters_pending))
+		schedule_timeout_uninterruptible(1);
+
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	KUNIT_EXPECT_EQ(test, rb_kunit_write(one->buffer), 0);
+	KUNIT_EXPECT_EQ(test, rb_kunit_write(all->buffer), 0);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	KUNIT_EXPECT_TRUE(test, rb_kunit_is_woken(all));
+	KUNIT_EXPECT_FALSE(test, completion_done(&one->woken));
+	WRITE_ONCE(one->give_up, true);
+	ring_buffer_wake_waiters(one->buffer, other);
+	KUNIT_EXPECT_TRUE(test, rb_kunit_is_woken(one));
+}
+
+static struct kunit_case rb_kunit_cases[] = {
+	KUNIT_CASE(rb_kunit_writer_looks_early),
+	KUNIT_CASE(rb_kunit_other_cpu),
+	{ }
+};
+
+static struct kunit_suite rb_kunit_suite = {
+	.name		= "ring_buffer",
+	.test_cases	= rb_kunit_cases,
+};
+
+kunit_test_suite(rb_kunit_suite);
