@@ -181,6 +181,7 @@ ALL = {
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
     "fuzz-4": (fuzz, 4),
+    "ring-4": (load, 4),
 }
 KNOWN = ALL | {"callset-2": (ftracetest, 2)}
 
