@@ -109,20 +109,25 @@ def kunit(session, suite, cpus):
 
 
 def boots():
-    """{name: (command line, bootconfig)} of the boots that harness/jobs/boot looks at."""
+    """{name: (command line, bootconfig, whether it reboots)} of the boots that harness/jobs/boot looks at."""
     found = {}
     with open(job("boot")) as f:
-        for kind, name, text in re.findall(r"^#(boot|config) (\S+) (.*)", f.read(), re.M):
-            words, config = found.get(name, ("", ""))
+        for kind, name, text in re.findall(r"^#(boot|config|reboots) (\S+) ?(.*)", f.read(), re.M):
+            words, config, reboots = found.get(name, ("", "", False))
             text = text.replace("LONG", ",".join(["vfs_write"] * LONG_WORDS))
-            found[name] = (f"{words} {text}", config) if kind == "boot" else (words, config + text + "\n")
+            if kind == "boot":
+                words += f" {text}"
+            elif kind == "config":
+                config += text + "\n"
+            found[name] = words, config, reboots or kind == "reboots"
     return found
 
 
 def boot(session, suite, cpus):
-    for name, (words, config) in boots().items():
+    for name, (words, config, reboots) in boots().items():
         with session.totals.under(name):
-            session.job(f"{suite}-{name}", "boot", cpus, f"{words} guest.boot={name}", bootconfig=config, timeout=200)
+            session.job(f"{suite}-{name}", "boot", cpus, f"{words} guest.boot={name}", bootconfig=config,
+                        reboots=reboots, timeout=200)
 
 
 def load(session, suite, cpus, script=None, **how):
