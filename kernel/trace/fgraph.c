@@ -36,7 +36,8 @@
  *     (ftrace_gate.c).
  *  4. A user's callbacks run with preemption off, and not within another
  *     callback of the same context, for they are called under the protection
- *     against recursion that all function tracing shares.
+ *     against recursion that all function tracing shares. An ops->alone_func may do
+ *     without that protection, and say in the meta word that its retfunc can, too.
  *
  * ftrace_lock covers the users; the stacks are their tasks'.
  */
@@ -104,11 +105,6 @@ static __always_inline int fgraph_entry_start(struct task_struct *task, long end
 	return end - words;
 }
 
-static __always_inline u64 fgraph_slept(const unsigned long *stack)
-{
-	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
-}
-
 /* Calling the users */
 
 /* Returns the user's bit for the meta word, or 0 if it does not care for the return. */
@@ -117,7 +113,7 @@ static __always_inline unsigned long fgraph_ask(struct ftrace_ops *ops,
 {
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 
-	return gops->entryfunc(trace, gops) ? BIT(__bf_shf(FGRAPH_META_USERS) + gops->idx) : 0;
+	return gops->entryfunc(trace, gops) ? fgraph_user_bit(gops) : 0;
 }
 
 static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
@@ -266,7 +262,8 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	unsigned long *stack = task->ret_stack;
 	unsigned long end = task->curr_ret_stack, meta, words, ret;
 	struct ftrace_ret_stack *frame;
-	int bit;
+	int bit = -1;
+	bool alone;
 
 	if (unlikely(!stack || end - FGRAPH_ENTRY_WORDS >= FGRAPH_STACK_WORDS))
 		return fgraph_lost();
@@ -277,12 +274,20 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	frame = (struct ftrace_ret_stack *)&stack[end - words];
 	ret = frame->ret;
 
-	bit = ftrace_test_recursion_trylock(frame->func, ret);
-	if (likely(bit >= 0)) {
-		fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
-		ftrace_test_recursion_unlock(bit);
+	alone = meta & FGRAPH_META_ALONE && !READ_ONCE(task->trace_recursion);
+	if (likely(alone)) {
+		preempt_disable_notrace();
+	} else {
+		bit = ftrace_test_recursion_trylock(frame->func, ret);
+		if (unlikely(bit < 0))
+			goto drop;
 	}
-
+	fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
+	if (likely(alone))
+		preempt_enable_notrace();
+	else
+		ftrace_test_recursion_unlock(bit);
+drop:
 	task->curr_ret_depth--;
 	fgraph_drop_to(task, end - words);
 	return ret;

@@ -29,6 +29,8 @@ static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 /* A meta word. */
 #define FGRAPH_META_WORDS	GENMASK(9, 0)
 #define FGRAPH_META_USERS	GENMASK(25, 10)
+/* The only user's retfunc needs no protection against recursion. */
+#define FGRAPH_META_ALONE	BIT(26)
 
 static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
@@ -53,6 +55,17 @@ static __always_inline void fgraph_set_top(struct task_struct *task, unsigned in
 	WRITE_ONCE(task->curr_ret_stack, end);
 	barrier();
 	WRITE_ONCE(*top, meta);
+}
+
+static __always_inline u64 fgraph_slept(const unsigned long *stack)
+{
+	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
+}
+
+/* In the meta word. */
+static __always_inline unsigned long fgraph_user_bit(const struct fgraph_ops *gops)
+{
+	return BIT(__bf_shf(FGRAPH_META_USERS) + gops->idx);
 }
 
 static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)

@@ -91,7 +91,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 					      unsigned long parent_ip)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = NULL;
 	struct ftrace_entry *entry;
 	bool quick = true;
 
@@ -101,7 +101,9 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	preempt_disable_notrace();
 	if (rb_is_off(buffer))
 		goto out;
-	cpu_buffer = rb_has_local_clock(buffer) ? rb_idle(buffer) : NULL;
+	/* A function that another callback calls is left out, as everywhere. */
+	if (likely(rb_has_local_clock(buffer) && !READ_ONCE(current->trace_recursion)))
+		cpu_buffer = rb_idle(buffer);
 	quick = cpu_buffer;
 	if (unlikely(!quick))
 		goto out;

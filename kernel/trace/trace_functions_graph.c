@@ -11,14 +11,20 @@
  *     filters have been applied.
  *  2. If trace_graph_entry() returns 0, nothing was recorded, and it left no
  *     trace in the graph filter's state either.
+ *  3. trace_graph_alone() records what trace_graph_entry() would, without protection
+ *     against recursion. The clock is all that it and trace_graph_return() call that
+ *     might be traced. The ring then has a writer: such a call goes through
+ *     ftrace_graph_func(), which has that protection.
  *
  * The latency tracers record through here, too.
  */
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/interrupt.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/seq_file.h>
@@ -26,6 +32,7 @@
 #include <linux/trace_clock.h>
 #include <linux/uaccess.h>
 
+#include "fgraph_stack.h"
 #include "ftrace_profile.h"
 #include "trace.h"
 #include "trace_output.h"
@@ -170,6 +177,79 @@ int trace_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 	return graph_trace_entry(gops->private, trace);
 }
 
+/*
+ * The ring that a call is to be recorded in, if nothing but this call and this user has to be
+ * looked at, and nobody writes there. Preemption is off.
+ */
+static __always_inline struct ring_buffer_per_cpu *
+graph_simple(const struct task_struct *task, const struct fgraph_ops *gops)
+{
+	const struct trace_array *tr;
+	struct trace_buffer *buffer;
+
+	/* The entryfunc is another one if there are pids, and if the user has just gone. */
+	if (unlikely(gops->entryfunc != trace_graph_entry || ftrace_graph_is_filtered() ||
+		     READ_ONCE(tracing_thresh) || READ_ONCE(task->trace_recursion)))
+		return NULL;
+	tr = gops->private;
+	buffer = tr->array_buffer.buffer;
+	return rb_is_off(buffer) ? NULL : rb_idle(buffer);
+}
+
+/* Returns whether the function's return is to be hooked. */
+static __always_inline bool graph_enter_alone(struct task_struct *task, struct fgraph_ops *gops,
+					      struct ring_buffer_per_cpu *cpu_buffer,
+					      unsigned long ip, unsigned long *retp)
+{
+	struct trace_array *tr = gops->private;
+	struct ftrace_graph_ent_entry *entry;
+	struct ftrace_ret_stack *frame;
+	void *data;
+
+	if (unlikely(!fgraph_push(task, ip, retp, &frame)))
+		return false;
+	if (unlikely(!rb_begin_idle(tr->array_buffer.buffer, cpu_buffer, sizeof(*entry), &data))) {
+		fgraph_drop_frame(task);
+		return false;
+	}
+	entry = data;
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_ENT, 0));
+	entry->graph_ent.func = ip;
+	entry->graph_ent.depth = ++task->curr_ret_depth;
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_end_alone(cpu_buffer);
+
+	*fgraph_frame_meta(frame) |= fgraph_user_bit(gops) | FGRAPH_META_ALONE;
+	/* Last, so that the time that this takes is not the function's. */
+	frame->calltime = trace_clock_local_inline() - fgraph_slept(task->ret_stack);
+	return true;
+}
+
+/*
+ * What ftrace_graph_func() and trace_graph_entry() do, in line, for sites that no other graph user
+ * has. Whatever is not simple goes there.
+ */
+__no_stack_protector
+static void trace_graph_alone(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+{
+	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
+	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct task_struct *task = current;
+
+	if (unlikely(!fgraph_can_hook(task, retp)))
+		return;
+	preempt_disable_notrace();
+	cpu_buffer = graph_simple(task, gops);
+	if (likely(cpu_buffer) && likely(graph_enter_alone(task, gops, cpu_buffer, ip, retp)))
+		*retp = (unsigned long)return_to_handler;
+	preempt_enable_notrace();
+	if (unlikely(!cpu_buffer))
+		ftrace_graph_func(ip, retp, cs);
+}
+
+NOKPROBE_SYMBOL(trace_graph_alone);
+
 /**
  * trace_graph_return - record a return
  * @trace: the function, its depth and its times
@@ -274,6 +354,7 @@ static struct fgraph_ops graph_top_gops = {
 __init void init_array_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 {
 	graph_top_gops.private = tr;
+	graph_top_gops.ops.alone_func = trace_graph_alone;
 	fgraph_init_ops(&graph_top_gops.ops, ops);
 	tr->gops = &graph_top_gops;
 }
@@ -295,6 +376,7 @@ int allocate_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 	gops->entryfunc = trace_graph_entry;
 	gops->retfunc = trace_graph_return;
 	gops->private = tr;
+	gops->ops.alone_func = trace_graph_alone;
 	fgraph_init_ops(&gops->ops, ops);
 	tr->gops = gops;
 	return 0;

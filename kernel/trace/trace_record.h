@@ -118,15 +118,17 @@ static __always_inline void *trace_record_begin_at(struct trace_record *record,
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ring_buffer_event *event;
+	void *data;
 
 	if (rb_is_off(buffer))
 		return NULL;
 	cpu_buffer = rb_idle(buffer);
 	*record = (struct trace_record){ buffer, cpu_buffer };
 	if (likely(cpu_buffer)) {
-		if (!rb_has_local_clock(buffer))
-			now = buffer->clock();
-		return rb_begin_alone(buffer, cpu_buffer, size, now);
+		if (rb_has_local_clock(buffer))
+			return rb_begin_alone(buffer, cpu_buffer, size, now);
+		rb_begin_idle(buffer, cpu_buffer, size, &data);
+		return data;
 	}
 	event = ring_buffer_lock_reserve(buffer, size);
 	return event ? ring_buffer_event_data(event) : NULL;
