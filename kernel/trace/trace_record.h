@@ -149,6 +149,13 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 #define TRACE_EVENT_LOOK	(EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_SOFT_DISABLED | \
 				 EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_TRIGGER_COND)
 
+/* Or something is recorded with it. */
+#ifdef CONFIG_STACKTRACE
+#define TRACE_EVENT_STACKS	(TRACE_ITER_STACKTRACE | TRACE_ITER_USERSTACKTRACE)
+#else
+#define TRACE_EVENT_STACKS	TRACE_ITER_USERSTACKTRACE
+#endif
+
 /* The tracepoint has disabled preemption once. tracing_gen_ctx_dec() does not ask more, either. */
 #define TRACE_EVENT_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPTION) ? 1 : 0)
 
@@ -211,7 +218,7 @@ static __always_inline bool trace_event_commit_plain(struct trace_event_buffer *
 	const struct trace_event_file *file = fbuffer->trace_file;
 
 	if (unlikely(!trace_event_is_plain(file) ||
-		     file->tr->trace_flags & (TRACE_ITER_STACKTRACE | TRACE_ITER_USERSTACKTRACE) ||
+		     file->tr->trace_flags & TRACE_EVENT_STACKS ||
 		     this_cpu_read(trace_buffered_event) == fbuffer->event))
 		return false;
 	__this_cpu_write(trace_taskinfo_save, true);
