@@ -6,7 +6,7 @@ export KSRC SETUP J KEEP
 KERNELS := $(shell harness/kernel --list)
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -18,6 +18,7 @@ help:
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
+	@echo 'make model        all orders of the steps of a writer and a reader of the ring buffer, by spin'
 	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
@@ -103,6 +104,10 @@ fuzz: configs/fuzz
 arches: tree
 	@harness/setup build cross guest
 	@harness/arches $(ARCHES)
+
+model:
+	@harness/setup build model
+	@tools/testing/ring-buffer/model build/host-test/ring-buffer
 
 htmldocs: tree
 	@harness/setup docs
