@@ -110,7 +110,7 @@ u64 trace_clock_local(void)
 	return tick();
 }
 
-bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer)
+bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full)
 {
 	return false;
 }
