@@ -286,32 +286,6 @@ struct trace_buffer {
 	long				last_text_delta;
 };
 
-/**
- * struct ring_buffer_meta - at the start of memory that outlives a reboot
- * @magic: RING_BUFFER_META_MAGIC
- * @struct_size: of this struct
- * @text_addr: address of a function then
- * @data_addr: address of a variable then
- * @first_buffer: address of the first page
- * @head_buffer: of the head
- * @commit_buffer: of the page that was published last
- * @subbuf_size: bytes of a page
- * @nr_subbufs: how many pages
- * @buffers: the reader's page, and the ring
- */
-struct ring_buffer_meta {
-	int			magic;
-	int			struct_size;
-	unsigned long		text_addr;
-	unsigned long		data_addr;
-	unsigned long		first_buffer;
-	unsigned long		head_buffer;
-	unsigned long		commit_buffer;
-	__u32			subbuf_size;
-	__u32			nr_subbufs;
-	int			buffers[];
-};
-
 /* The pointer without RB_PAGE_*. */
 static inline struct list_head *rb_list_head(struct list_head *list)
 {
@@ -331,16 +305,6 @@ static inline unsigned long rb_page_entries(struct buffer_page *page)
 static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
 {
 	return local_read(&page->page->commit);
-}
-
-/* The head of memory that outlives a reboot moves on, unless somebody has moved it. */
-static inline void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer,
-				       struct buffer_page *head)
-{
-	unsigned long old = (unsigned long)head->page;
-
-	(void)cmpxchg(&cpu_buffer->ring_meta->head_buffer, old,
-		      (unsigned long)rb_page_after(head)->page);
 }
 
 /*
@@ -365,5 +329,12 @@ static inline struct ring_buffer_event *rb_skip_extend(struct ring_buffer_event 
 
 /* Whether at least @full percent of the pages have events that are not read. */
 bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full);
+
+/*
+ * For memory that outlives a reboot: the head moves on from @page, unless somebody has moved it;
+ * @page is the one that is published last.
+ */
+void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page);
+void rb_update_meta_commit(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page);
 
 #endif /* _KERNEL_TRACE_RING_BUFFER_INTERNAL_H */

@@ -256,7 +256,7 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 		/* Who sees that this is not the page sees the commit of the last one. */
 		smp_store_release(&cpu_buffer->commit_page, page);
 		if (cpu_buffer->ring_meta)
-			cpu_buffer->ring_meta->commit_buffer = (unsigned long)page->page;
+			rb_update_meta_commit(cpu_buffer, page);
 		rb_wake_full_waiters(cpu_buffer);
 	}
 }

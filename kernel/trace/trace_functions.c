@@ -55,6 +55,14 @@ enum {
 /* By how much preempt_count() is up while a line is written. */
 #define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
 
+static __always_inline void func_fill(struct ftrace_entry *entry, unsigned long ip,
+				      unsigned long parent_ip)
+{
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+}
+
 /*
  * trace_function(), in line. The context is looked at only if there is a line to
  * write.
@@ -76,9 +84,7 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 				      trace_clock_local_inline());
 	if (unlikely(!entry))
 		return false;
-	entry->ip = ip;
-	entry->parent_ip = parent_ip;
-	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+	func_fill(entry, ip, parent_ip);
 	trace_record_end(&record);
 	return true;
 }
@@ -110,9 +116,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	entry = rb_begin_alone(buffer, cpu_buffer, sizeof(*entry), trace_clock_local_inline());
 	if (unlikely(!entry))
 		goto out;
-	entry->ip = ip;
-	entry->parent_ip = parent_ip;
-	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+	func_fill(entry, ip, parent_ip);
 	__this_cpu_write(trace_taskinfo_save, true);
 	rb_end_alone(cpu_buffer);
 out:

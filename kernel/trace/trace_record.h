@@ -110,7 +110,8 @@ struct trace_record {
 
 /*
  * Room for an entry of @size bytes, or NULL. @now is what trace_clock_local() said just before.
- * Preemption is disabled, and nothing that is called here leads to the caller again.
+ * Preemption is disabled. Nothing that is called here leads to the caller again, but for a clock
+ * that is traced: it then finds a writer.
  */
 static __always_inline void *trace_record_begin_at(struct trace_record *record,
 						   struct trace_buffer *buffer,

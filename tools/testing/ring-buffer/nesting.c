@@ -115,6 +115,17 @@ bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full)
 	return false;
 }
 
+/* No ring here is in memory that outlives a reboot. */
+void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page)
+{
+	abort();
+}
+
+void rb_update_meta_commit(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page)
+{
+	abort();
+}
+
 void *ring_buffer_event_data(struct ring_buffer_event *event)
 {
 	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND)
