@@ -6,7 +6,7 @@ export KSRC SETUP J KEEP
 KERNELS := $(shell harness/kernel --list)
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -26,6 +26,7 @@ help:
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables, and a plot over the number of functions'
+	@echo 'make cycles       what an event costs on this CPU, with the ring buffers of stock and ours in a program'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
@@ -71,7 +72,11 @@ bench: ours stock
 	@harness/setup guest
 	@tools/testing/recordmcount/speed build/stock build/base
 	@harness/bench
+	@harness/cycles
 	@harness/bench-scale --max 100000
+
+cycles: ours stock
+	@harness/cycles
 
 bench-scale: ours stock
 	@harness/setup guest

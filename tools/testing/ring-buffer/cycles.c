@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cycles [seconds] - what an event costs on this machine's CPU
+ *
+ * The objects of a kernel's ring buffer, as kbuild made them, linked into a program: events of 16
+ * bytes are reserved, written and committed by one thread, then by two, each on a CPU of its own.
+ * Prints the nanoseconds an event takes each of them.
+ *
+ * What the objects find by the register GS, the kernel's per-CPU data, is here memory of each
+ * thread: its CPU's number, its preempt count, a task, the stack protector's word. Memory comes
+ * from an arena. The clock is the TSC, asked by a call; thunks are plain jumps, so that both
+ * kernels' code runs without what a CPU needs against its own leaks.
+ */
+#include <asm/prctl.h>
+#include <err.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define CPUS		2
+#define EVENT_BYTES	16
+#define BUFFER_BYTES	(1 << 20)
+#define ROUND		100000
+#define PAGE		4096UL
+#define ARENA		(64 << 20)
+/* Of the kernel's struct page. */
+#define PAGE_STRUCT	64
+
+/* The kernel's struct pcpu_hot, as far as it is used. Makefile gives it its address. */
+struct hot {
+	void		*current_task;
+	unsigned int	preempt_count;
+	unsigned int	cpu;
+};
+
+#define HOT_OFFSET	4096
+/* So that no context switch is asked for: the bit is inverted. */
+#define PREEMPT_NONE	0x80000000U
+
+/* The buffer's interface */
+struct trace_buffer;
+struct ring_buffer_event;
+
+struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags, void *key);
+struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *b, unsigned long length);
+void *ring_buffer_event_data(struct ring_buffer_event *event);
+int ring_buffer_unlock_commit(struct trace_buffer *buffer);
+unsigned long ring_buffer_entries(struct trace_buffer *buffer);
+unsigned long ring_buffer_overruns(struct trace_buffer *buffer);
+int trace_rb_cpu_prepare(unsigned int cpu, void *node);
+
+#define RB_FL_OVERWRITE	1
+
+/* What the objects ask of a kernel */
+
+unsigned long page_offset_base, vmemmap_base = 1UL << 40;
+unsigned int nr_cpu_ids = CPUS;
+void *kmalloc_caches[1024];
+/* Only the size of a cache line is read. */
+unsigned int boot_cpu_data[256] = { [0 ... 255] = 64 };
+static unsigned long arena_used;
+
+static void *arena_alloc(unsigned long size)
+{
+	unsigned long at = __atomic_fetch_add(&arena_used, (size + 63) & ~63UL, __ATOMIC_RELAXED);
+
+	if (at + size > ARENA)
+		errx(2, "the arena is too small");
+	return (void *)(page_offset_base + at);
+}
+
+void *__kmalloc_cache_noprof(void *cache, unsigned int flags, unsigned long size)
+{
+	return arena_alloc(size);
+}
+
+void *__kmalloc_noprof(unsigned long size, unsigned int flags)
+{
+	return arena_alloc(size);
+}
+
+void *__kmalloc_node_noprof(unsigned long size, unsigned int flags, int node)
+{
+	return arena_alloc(size);
+}
+
+void *__alloc_pages_noprof(unsigned int flags, unsigned int order, int node, void *mask)
+{
+	arena_used = (arena_used + PAGE - 1) & ~(PAGE - 1);
+	arena_used += PAGE << order;
+	return (void *)(vmemmap_base + ((arena_used >> 12) - (1UL << order)) * PAGE_STRUCT);
+}
+
+long si_mem_available(void)
+{
+	return ARENA / PAGE;
+}
+
+/* CPU 0 has its ring when this is called. */
+int __cpuhp_state_add_instance(int state, void *node, bool invoke)
+{
+	for (unsigned int cpu = 1; cpu < CPUS; cpu++) {
+		if (trace_rb_cpu_prepare(cpu, node))
+			return -1;
+	}
+	return 0;
+}
+
+uint64_t sched_clock(void)
+{
+	return __rdtsc();
+}
+
+uint64_t trace_clock_local(void)
+{
+	return __rdtsc();
+}
+
+/* Only one thread is there when they are called. */
+void __mutex_init(void) { }
+void __init_waitqueue_head(void) { }
+void __init_swait_queue_head(void) { }
+void mutex_lock(void) { }
+void mutex_unlock(void) { }
+void cpus_read_lock(void) { }
+void cpus_read_unlock(void) { }
+unsigned long _raw_spin_lock_irqsave(void) { return 0; }
+void _raw_spin_unlock_irqrestore(void) { }
+
+/* Wherever the objects warn, or ask for somebody who is not here. */
+#define DEFINE_TRAP(name)	void name(void) { errx(2, #name "() was called"); }
+DEFINE_TRAP(__warn_printk)
+DEFINE_TRAP(_printk)
+DEFINE_TRAP(__stack_chk_fail)
+DEFINE_TRAP(irq_work_queue)
+DEFINE_TRAP(__SCT__preempt_schedule_notrace)
+
+#define DEFINE_CODE(name, code)	asm(".globl " #name "\n" #name ": " code)
+DEFINE_CODE(__SCT__cond_resched, "xor %eax, %eax; ret");
+DEFINE_CODE(__SCT__might_resched, "xor %eax, %eax; ret");
+DEFINE_CODE(__x86_return_thunk, "ret");
+DEFINE_CODE(__x86_indirect_thunk_rax, "jmp *%rax");
+DEFINE_CODE(__x86_indirect_thunk_rcx, "jmp *%rcx");
+DEFINE_CODE(__x86_indirect_thunk_r15, "jmp *%r15");
+
+/* CPUs */
+
+static void become_cpu(unsigned int cpu)
+{
+	static uint64_t task[2048];
+	struct hot *hot;
+	cpu_set_t set;
+	char *area;
+
+	area = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED)
+		err(2, "mmap");
+	hot = (void *)(area + HOT_OFFSET);
+	*hot = (struct hot) { .current_task = task, .preempt_count = PREEMPT_NONE, .cpu = cpu };
+	if (syscall(SYS_arch_prctl, ARCH_SET_GS, area))
+		err(2, "arch_prctl");
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	/* Where there is one CPU only, the threads share it, and say so by their times. */
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+struct writer {
+	struct trace_buffer	*buffer;
+	pthread_barrier_t	*start;
+	unsigned int		cpu;
+	double			seconds;
+	double			ns;
+	unsigned long		events;
+};
+
+static void write_round(struct trace_buffer *buffer)
+{
+	for (int i = 0; i < ROUND; i++) {
+		struct ring_buffer_event *event = ring_buffer_lock_reserve(buffer, EVENT_BYTES);
+		uint64_t *data;
+
+		if (!event)
+			errx(2, "an event is lost");
+		data = ring_buffer_event_data(event);
+		data[0] = i;
+		data[1] = ~i;
+		ring_buffer_unlock_commit(buffer);
+	}
+}
+
+/* The fastest round counts: nobody interrupted it. */
+static void *writer_run(void *arg)
+{
+	struct writer *w = arg;
+	double begin, took, end;
+
+	become_cpu(w->cpu);
+	pthread_barrier_wait(w->start);
+	end = now() + w->seconds;
+	w->ns = 1e9;
+	while ((begin = now()) < end) {
+		write_round(w->buffer);
+		took = (now() - begin) / ROUND * 1e9;
+		w->ns = took < w->ns ? took : w->ns;
+		w->events += ROUND;
+	}
+	return NULL;
+}
+
+static void run(struct trace_buffer *buffer, unsigned int nr, double seconds)
+{
+	struct writer w[CPUS] = { };
+	pthread_t thread[CPUS];
+	pthread_barrier_t start;
+	unsigned long before, events = 0;
+
+	before = ring_buffer_entries(buffer) + ring_buffer_overruns(buffer);
+	pthread_barrier_init(&start, NULL, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		w[i].buffer = buffer;
+		w[i].start = &start;
+		w[i].cpu = i;
+		w[i].seconds = seconds;
+		if (pthread_create(&thread[i], NULL, writer_run, &w[i]))
+			errx(2, "no thread");
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		pthread_join(thread[i], NULL);
+		printf(" %.2f", w[i].ns);
+		events += w[i].events;
+	}
+	/* What was written is there, or was overwritten. */
+	if (ring_buffer_entries(buffer) + ring_buffer_overruns(buffer) - before != events)
+		errx(1, "%lu events were written, and the buffer counts others", events);
+}
+
+int main(int argc, char *argv[])
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 1;
+	struct trace_buffer *buffer;
+
+	page_offset_base = (unsigned long)mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	become_cpu(0);
+	buffer = __ring_buffer_alloc(BUFFER_BYTES, RB_FL_OVERWRITE, NULL);
+	if (!buffer)
+		errx(2, "no buffer");
+	run(buffer, 1, seconds);
+	run(buffer, CPUS, seconds);
+	printf("\n");
+	return 0;
+}
