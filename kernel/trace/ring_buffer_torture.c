@@ -10,12 +10,13 @@
  *  - what could not be reserved is counted as dropped, or as lost to a full ring, unless
  *    recording was disabled.
  *
- * The phases differ in what happens beside the writing: see torture_phases[]. No CPU may come or
- * go meanwhile.
+ * The phases differ in what happens beside the writing: see torture_phases[]. Nobody else may let
+ * CPUs come or go meanwhile.
  */
 #define pr_fmt(fmt) "ring_buffer_torture: " fmt
 
 #include <linux/bits.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -56,10 +57,14 @@ enum {
 	TORTURE_RESET		= BIT(4),
 	TORTURE_ORDER		= BIT(5),
 	TORTURE_NO_READER	= BIT(6),
+	TORTURE_SWAP		= BIT(7),
+	TORTURE_HOTPLUG		= BIT(8),
 };
 
 /* What is lost without being counted. */
 #define TORTURE_UNCOUNTED	(TORTURE_RESET | TORTURE_ORDER)
+/* While recording is disabled, nobody counts. */
+#define TORTURE_DISABLES	(TORTURE_SWITCH | TORTURE_RESIZE | TORTURE_SWAP)
 
 static const struct {
 	const char	*name;
@@ -75,8 +80,12 @@ static const struct {
 	{ "overwriting, switched on and off",	TORTURE_OVERWRITE | TORTURE_SWITCH },
 	{ "overwriting, reset",			TORTURE_OVERWRITE | TORTURE_RESET },
 	{ "overwriting, other sizes of pages",	TORTURE_OVERWRITE | TORTURE_ORDER },
-	{ "all but those two",			TORTURE_OVERWRITE | TORTURE_PAGE_READER |
-						TORTURE_RESIZE | TORTURE_SWITCH },
+	{ "overwriting, rings swapped",		TORTURE_OVERWRITE | TORTURE_NO_READER |
+						TORTURE_SWAP },
+	{ "dropping, a CPU comes and goes",	TORTURE_HOTPLUG },
+	{ "overwriting, all that is counted",	TORTURE_OVERWRITE | TORTURE_PAGE_READER |
+						TORTURE_RESIZE | TORTURE_SWITCH |
+						TORTURE_HOTPLUG },
 };
 
 /* Contexts; the last one is an event that is written while one of the task's is. */
@@ -103,6 +112,8 @@ struct torture_cpu {
 	struct tasklet_struct	tasklet;
 	struct task_struct	*task;
 	atomic_t		nmi_wanted;
+	/* The spare ring has to be emptied. */
+	bool			swapped;
 	u64			last_time;
 };
 
@@ -116,6 +127,10 @@ struct torture_event {
 };
 
 static struct trace_buffer *torture_buffer;
+/* Each CPU's interrupts swap its ring with the one there, which its task empties. */
+static struct trace_buffer *torture_spare;
+/* The CPUs of the test; the last one comes and goes. */
+static struct cpumask torture_mask;
 static DEFINE_PER_CPU(struct torture_cpu, torture_cpus);
 static unsigned int torture_what;
 static bool torture_stops;
@@ -214,6 +229,17 @@ static void torture_nmi_end(void) { }
 static void torture_send_nmi(struct torture_cpu *tc) { }
 #endif
 
+/* From an interrupt, as the latency tracers do it: a writer may be about to begin. */
+static void torture_swap(struct torture_cpu *tc)
+{
+	int ret = ring_buffer_swap_cpu(torture_buffer, torture_spare, smp_processor_id());
+
+	if (!ret)
+		WRITE_ONCE(tc->swapped, true);
+	else if (ret != -EBUSY && ret != -EAGAIN)
+		torture_error("the rings cannot be swapped: %d\n", ret);
+}
+
 static enum hrtimer_restart torture_timer(struct hrtimer *timer)
 {
 	struct torture_cpu *tc = container_of(timer, struct torture_cpu, timer);
@@ -225,6 +251,8 @@ static enum hrtimer_restart torture_timer(struct hrtimer *timer)
 		tasklet_schedule(&tc->tasklet);
 	if (torture_nmis && random & 2)
 		torture_send_nmi(tc);
+	if (torture_spare && !tc->swapped)
+		torture_swap(tc);
 	torture_write(tc, TORTURE_HARDIRQ);
 	hrtimer_forward_now(timer, ns_to_ktime(2000 + (random >> 2) % 100000));
 	return HRTIMER_RESTART;
@@ -239,6 +267,15 @@ static void torture_softirq(struct tasklet_struct *tasklet)
 		torture_write(tc, TORTURE_SOFTIRQ);
 }
 
+static bool torture_read(struct trace_buffer *buffer, int cpu);
+
+/* A page that was closed without an event is there to be read, too. */
+static void torture_read_all(struct trace_buffer *buffer, int cpu)
+{
+	for (unsigned int nothing = 0; nothing < 3;)
+		nothing = torture_read(buffer, cpu) ? 0 : nothing + 1;
+}
+
 static int torture_task(void *data)
 {
 	struct torture_cpu *tc = this_cpu_ptr(&torture_cpus);
@@ -249,6 +286,10 @@ static int torture_task(void *data)
 
 		while (n--)
 			torture_write(tc, TORTURE_TASK);
+		if (READ_ONCE(tc->swapped)) {
+			torture_read_all(torture_spare, smp_processor_id());
+			WRITE_ONCE(tc->swapped, false);
+		}
 		/* Readers come nowhere otherwise, if there is one CPU. */
 		usleep_range(50, 200);
 	}
@@ -282,12 +323,12 @@ static void torture_check(int cpu, const struct torture_event *event, unsigned i
 	stream->read++;
 }
 
-static bool torture_consume(int cpu)
+static bool torture_consume(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_event *event;
 	u64 time;
 
-	event = ring_buffer_consume(torture_buffer, cpu, &time, NULL);
+	event = ring_buffer_consume(buffer, cpu, &time, NULL);
 	if (!event)
 		return false;
 	torture_check(cpu, ring_buffer_event_data(event), ring_buffer_event_length(event), time);
@@ -343,24 +384,24 @@ static void torture_check_page(int cpu, const struct torture_page *page, unsigne
 		torture_error("CPU %d: a page ends at %u, not %u\n", cpu, at, end);
 }
 
-static bool torture_read_page(int cpu)
+static bool torture_read_page(struct trace_buffer *buffer, int cpu)
 {
 	struct buffer_data_read_page *page;
 	int from;
 
-	if (ring_buffer_alloc_read_page(torture_buffer, cpu, &page))
+	if (ring_buffer_alloc_read_page(buffer, cpu, &page))
 		return false;
-	from = ring_buffer_read_page(torture_buffer, page,
-				     ring_buffer_subbuf_size_get(torture_buffer), cpu, 0);
+	from = ring_buffer_read_page(buffer, page, ring_buffer_subbuf_size_get(buffer), cpu, 0);
 	if (from >= 0)
 		torture_check_page(cpu, ring_buffer_read_page_data(page), from);
-	ring_buffer_free_read_page(torture_buffer, cpu, page);
+	ring_buffer_free_read_page(buffer, cpu, page);
 	return from >= 0;
 }
 
-static bool torture_read(int cpu)
+static bool torture_read(struct trace_buffer *buffer, int cpu)
 {
-	return torture_what & TORTURE_PAGE_READER ? torture_read_page(cpu) : torture_consume(cpu);
+	return torture_what & TORTURE_PAGE_READER ? torture_read_page(buffer, cpu) :
+						    torture_consume(buffer, cpu);
 }
 
 static int torture_reader(void *data)
@@ -370,13 +411,56 @@ static int torture_reader(void *data)
 	while (!kthread_should_stop()) {
 		bool any = false;
 
-		for_each_online_cpu(cpu)
-			any |= torture_read(cpu);
+		for_each_cpu(cpu, &torture_mask)
+			any |= torture_read(torture_buffer, cpu);
 		if (!any)
 			usleep_range(20, 100);
 		cond_resched();
 	}
 	return 0;
+}
+
+/* CPUs */
+
+static int torture_start_cpu(int cpu)
+{
+	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
+	struct task_struct *task = kthread_create_on_cpu(torture_task, NULL, cpu, "rb_torture/%u");
+
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	tc->task = task;
+	wake_up_process(task);
+	return 0;
+}
+
+static void torture_stop_cpu(int cpu)
+{
+	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
+
+	if (tc->task)
+		kthread_stop(tc->task);
+	tc->task = NULL;
+}
+
+/* Its ring stays, and is read; one that there was none of when the buffer was made comes with it. */
+static void torture_hotplug(void)
+{
+	unsigned int cpu = cpumask_last(&torture_mask);
+	int ret = 0;
+
+#ifdef CONFIG_HOTPLUG_CPU
+	if (!cpu)
+		return;
+	if (cpu_online(cpu)) {
+		torture_stop_cpu(cpu);
+		ret = remove_cpu(cpu);
+	} else {
+		ret = add_cpu(cpu) ?: torture_start_cpu(cpu);
+	}
+#endif
+	if (ret)
+		torture_error("CPU %u does not come or go: %d\n", cpu, ret);
 }
 
 /* What else happens */
@@ -399,16 +483,24 @@ static void torture_disturb(struct rnd_state *random)
 		ring_buffer_reset_cpu(torture_buffer, cpu);
 	if (torture_what & TORTURE_ORDER)
 		ring_buffer_subbuf_order_set(torture_buffer, pages % 3);
+	if (torture_what & TORTURE_HOTPLUG)
+		torture_hotplug();
 }
 
 /* Judging */
 
+static unsigned long torture_count(unsigned long (*count)(struct trace_buffer *, int), int cpu)
+{
+	return count(torture_buffer, cpu) + (torture_spare ? count(torture_spare, cpu) : 0);
+}
+
 static void torture_sums(int cpu)
 {
 	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
-	unsigned long overrun = ring_buffer_overrun_cpu(torture_buffer, cpu);
-	unsigned long dropped = ring_buffer_dropped_events_cpu(torture_buffer, cpu);
-	unsigned long full = ring_buffer_commit_overrun_cpu(torture_buffer, cpu);
+	unsigned long overrun = torture_count(ring_buffer_overrun_cpu, cpu);
+	unsigned long dropped = torture_count(ring_buffer_dropped_events_cpu, cpu);
+	unsigned long full = torture_count(ring_buffer_commit_overrun_cpu, cpu);
+	unsigned long left = torture_count(ring_buffer_entries_cpu, cpu);
 	u64 committed = 0, failed = 0, read = 0;
 
 	for (unsigned int i = 0; i < TORTURE_LEVELS; i++) {
@@ -421,12 +513,11 @@ static void torture_sums(int cpu)
 	if (committed != read + overrun)
 		torture_error("CPU %d: %llu committed, %llu read, %lu overrun\n", cpu, committed,
 			      read, overrun);
-	if (!(torture_what & (TORTURE_SWITCH | TORTURE_RESIZE)) && failed != dropped + full)
+	if (!(torture_what & TORTURE_DISABLES) && failed != dropped + full)
 		torture_error("CPU %d: %llu failed, %lu dropped, %lu as the ring was full\n", cpu,
 			      failed, dropped, full);
-	if (ring_buffer_entries_cpu(torture_buffer, cpu))
-		torture_error("CPU %d: %lu entries in an empty ring\n", cpu,
-			      ring_buffer_entries_cpu(torture_buffer, cpu));
+	if (left)
+		torture_error("CPU %d: %lu entries in an empty ring\n", cpu, left);
 }
 
 static void torture_tell(const char *name)
@@ -434,7 +525,7 @@ static void torture_tell(const char *name)
 	u64 sum[4] = { };
 	int cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_cpu(cpu, &torture_mask) {
 		struct torture_stream *stream = per_cpu_ptr(&torture_cpus, cpu)->stream;
 
 		for (unsigned int i = 0; i < TORTURE_LEVELS; i++) {
@@ -458,7 +549,6 @@ static void torture_init_cpu(int cpu)
 	hrtimer_init(&tc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	tc->timer.function = torture_timer;
 	tasklet_setup(&tc->tasklet, torture_softirq);
-	tc->task = kthread_create_on_cpu(torture_task, NULL, cpu, "rb_torture/%u");
 }
 
 static int torture_run(void)
@@ -468,19 +558,14 @@ static int torture_run(void)
 	struct rnd_state random;
 	int cpu, ret = 0;
 
-	for_each_online_cpu(cpu) {
+	for_each_cpu(cpu, &torture_mask)
 		torture_init_cpu(cpu);
-		if (IS_ERR(per_cpu(torture_cpus, cpu).task))
-			ret = PTR_ERR(per_cpu(torture_cpus, cpu).task);
-	}
-	if (!ret && !(torture_what & TORTURE_NO_READER)) {
+	if (!(torture_what & TORTURE_NO_READER)) {
 		reader = kthread_run(torture_reader, NULL, "rb_torture_reader");
 		ret = PTR_ERR_OR_ZERO(reader);
 	}
-	for_each_online_cpu(cpu) {
-		if (!ret)
-			wake_up_process(per_cpu(torture_cpus, cpu).task);
-	}
+	for_each_online_cpu(cpu)
+		ret = ret ?: torture_start_cpu(cpu);
 	prandom_seed_state(&random, seed++);
 	while (!ret && time_before(jiffies, end)) {
 		torture_disturb(&random);
@@ -488,10 +573,8 @@ static int torture_run(void)
 	}
 
 	WRITE_ONCE(torture_stops, true);
-	for_each_online_cpu(cpu) {
-		if (!IS_ERR(per_cpu(torture_cpus, cpu).task))
-			kthread_stop(per_cpu(torture_cpus, cpu).task);
-	}
+	for_each_cpu(cpu, &torture_mask)
+		torture_stop_cpu(cpu);
 	if (!IS_ERR_OR_NULL(reader))
 		kthread_stop(reader);
 	torture_stops = false;
@@ -500,23 +583,36 @@ static int torture_run(void)
 
 static int torture_phase(const char *name, unsigned int what)
 {
-	int cpu, ret;
+	unsigned int flags = what & TORTURE_OVERWRITE ? RB_FL_OVERWRITE : 0;
+	int cpu, ret = -ENOMEM;
 
 	torture_what = what;
-	torture_buffer = ring_buffer_alloc(TORTURE_PAGES * PAGE_SIZE,
-					   what & TORTURE_OVERWRITE ? RB_FL_OVERWRITE : 0);
-	if (!torture_buffer)
-		return -ENOMEM;
-	ret = torture_run();
-	for_each_online_cpu(cpu) {
-		/* A page that was closed without an event is there to be read, too. */
-		for (unsigned int nothing = 0; !ret && nothing < 3;)
-			nothing = torture_read(cpu) ? 0 : nothing + 1;
-		if (!ret && !(what & TORTURE_UNCOUNTED))
+	/* The buffer is made without it. */
+	if (what & TORTURE_HOTPLUG)
+		torture_hotplug();
+	torture_buffer = ring_buffer_alloc(TORTURE_PAGES * PAGE_SIZE, flags);
+	if (what & TORTURE_SWAP)
+		torture_spare = ring_buffer_alloc(TORTURE_PAGES * PAGE_SIZE, flags);
+	if (torture_buffer && (torture_spare || !(what & TORTURE_SWAP)))
+		ret = torture_run();
+	if (!cpu_online(cpumask_last(&torture_mask)))
+		torture_hotplug();
+	torture_stop_cpu(cpumask_last(&torture_mask));
+	for_each_cpu(cpu, &torture_mask) {
+		if (ret)
+			break;
+		if (torture_spare)
+			torture_read_all(torture_spare, cpu);
+		torture_read_all(torture_buffer, cpu);
+		if (!(what & TORTURE_UNCOUNTED))
 			torture_sums(cpu);
 	}
 	torture_tell(name);
-	ring_buffer_free(torture_buffer);
+	if (torture_buffer)
+		ring_buffer_free(torture_buffer);
+	if (torture_spare)
+		ring_buffer_free(torture_spare);
+	torture_spare = NULL;
 	return ret;
 }
 
@@ -524,6 +620,7 @@ static int __init torture_init(void)
 {
 	int ret = 0;
 
+	cpumask_copy(&torture_mask, cpu_online_mask);
 	torture_nmis = torture_nmi_begin();
 	for (unsigned int i = 0; !ret && i < ARRAY_SIZE(torture_phases); i++)
 		ret = torture_phase(torture_phases[i].name, torture_phases[i].what);
