@@ -37,7 +37,8 @@
  *  4. A user's callbacks run with preemption off, and not within another
  *     callback of the same context, for they are called under the protection
  *     against recursion that all function tracing shares. An ops->alone_func may do
- *     without that protection, and say in the meta word that its retfunc can, too.
+ *     without that protection, and say in the meta word that the user's alone_ret is
+ *     to be asked first, which does without it, too, and with preemption as it finds it.
  *
  * ftrace_lock covers the users; the stacks are their tasks'.
  */
@@ -159,7 +160,7 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
 
-	if (unlikely(!fgraph_push(task, ip, retp, &frame)))
+	if (unlikely(!fgraph_push(task, ip, retp, 0, &frame)))
 		return false;
 
 	users = fgraph_call_entry(task, cs, &(struct ftrace_graph_ent) {
@@ -234,6 +235,36 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 	}
 }
 
+/*
+ * Calls whoever is to see the function of the last entry return. One that an ops->alone_func has
+ * hooked comes here where the user's alone_ret cannot serve it.
+ */
+static noinline void fgraph_return_users(struct task_struct *task, struct ftrace_regs *fregs)
+{
+	unsigned long end = task->curr_ret_stack, meta = task->ret_stack[end - 1];
+	struct ftrace_ret_stack *frame;
+	int bit;
+
+	frame = fgraph_frame(task, end - FIELD_GET(FGRAPH_META_WORDS, meta));
+	bit = ftrace_test_recursion_trylock(frame->func, frame->ret);
+	if (unlikely(bit < 0))
+		return;
+	fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
+	ftrace_test_recursion_unlock(bit);
+}
+
+/* Returns false where the user has gone, or cannot serve the return so. */
+static __always_inline bool fgraph_return_alone(struct task_struct *task,
+						const struct ftrace_ret_stack *frame,
+						unsigned long meta, struct ftrace_regs *fregs)
+{
+	/* It stays: on behalf of one that may go, a stand-in is here. */
+	struct fgraph_ops *gops;
+
+	gops = READ_ONCE(fgraph_callees[__ffs(FIELD_GET(FGRAPH_META_USERS, meta))]);
+	return likely(gops) && gops->alone_ret(task, frame, fregs, gops);
+}
+
 /**
  * fgraph_lost - a hooked function returns, and there is no telling where to
  *
@@ -262,8 +293,6 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	unsigned long *stack = task->ret_stack;
 	unsigned long end = task->curr_ret_stack, meta, words, ret;
 	struct ftrace_ret_stack *frame;
-	int bit = -1;
-	bool alone;
 
 	if (unlikely(!stack || end - FGRAPH_ENTRY_WORDS >= FGRAPH_STACK_WORDS))
 		return fgraph_lost();
@@ -274,20 +303,8 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	frame = (struct ftrace_ret_stack *)&stack[end - words];
 	ret = frame->ret;
 
-	alone = meta & FGRAPH_META_ALONE && !READ_ONCE(task->trace_recursion);
-	if (likely(alone)) {
-		preempt_disable_notrace();
-	} else {
-		bit = ftrace_test_recursion_trylock(frame->func, ret);
-		if (unlikely(bit < 0))
-			goto drop;
-	}
-	fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
-	if (likely(alone))
-		preempt_enable_notrace();
-	else
-		ftrace_test_recursion_unlock(bit);
-drop:
+	if (!(meta & FGRAPH_META_ALONE) || !fgraph_return_alone(task, frame, meta, fregs))
+		fgraph_return_users(task, fregs);
 	task->curr_ret_depth--;
 	fgraph_drop_to(task, end - words);
 	return ret;
@@ -725,6 +742,22 @@ static void fgraph_return_counted(struct ftrace_graph_ret *trace, struct fgraph_
 	ftrace_gate_leave(&fgraph_gates[stand_in->idx]);
 }
 
+static bool fgraph_return_alone_counted(struct task_struct *task,
+					const struct ftrace_ret_stack *frame,
+					struct ftrace_regs *fregs, struct fgraph_ops *stand_in)
+{
+	struct fgraph_ops *gops;
+	bool ret;
+
+	preempt_disable_notrace();
+	ftrace_gate_enter(&fgraph_gates[stand_in->idx]);
+	gops = READ_ONCE(fgraph_users[stand_in->idx]);
+	ret = gops && gops->alone_ret && gops->alone_ret(task, frame, fregs, gops);
+	ftrace_gate_leave(&fgraph_gates[stand_in->idx]);
+	preempt_enable_notrace();
+	return ret;
+}
+
 /* Whom to call when functions return that @gops has hooked. */
 static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
 {
@@ -735,6 +768,7 @@ static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
 		return gops;
 	stand_in->idx = gops->idx;
 	stand_in->retfunc = fgraph_return_counted;
+	stand_in->alone_ret = fgraph_return_alone_counted;
 	return stand_in;
 }
 

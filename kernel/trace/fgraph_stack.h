@@ -29,7 +29,7 @@ static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 /* A meta word. */
 #define FGRAPH_META_WORDS	GENMASK(9, 0)
 #define FGRAPH_META_USERS	GENMASK(25, 10)
-/* The only user's retfunc needs no protection against recursion. */
+/* There is one user, and it has an alone_ret. */
 #define FGRAPH_META_ALONE	BIT(26)
 
 static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
@@ -94,9 +94,10 @@ static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned l
 	return likely((long)retp < 0);
 }
 
-/* Adds an entry without users. If there is no room for it, this counts. */
+/* Adds an entry with @users in its meta word. If there is no room for it, this counts. */
 static __always_inline bool fgraph_push(struct task_struct *task, unsigned long ip,
-					unsigned long *retp, struct ftrace_ret_stack **framep)
+					unsigned long *retp, unsigned long users,
+					struct ftrace_ret_stack **framep)
 {
 	unsigned long start = task->curr_ret_stack, end = start + FGRAPH_ENTRY_WORDS;
 	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
@@ -109,7 +110,7 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 	/* An unwinder takes it for an entry from now on, but finds nothing. */
 	WRITE_ONCE(frame->retp, NULL);
 	fgraph_set_top(task, end, fgraph_frame_meta(frame),
-		       FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
+		       users | FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
 	frame->func = ip;
 	frame->ret = *retp;
 	barrier();

@@ -345,7 +345,7 @@ static void ftrace_profile_func(unsigned long ip, unsigned long *retp, struct ft
 	}
 	if (unlikely(!fgraph_can_hook(task, retp) ||
 		     !profile_index(profile, ip - profile->base, &i) ||
-		     !fgraph_push(task, ip, retp, &frame)))
+		     !fgraph_push(task, ip, retp, 0, &frame)))
 		return;
 	*retp = (unsigned long)profile_return_to_handler;
 

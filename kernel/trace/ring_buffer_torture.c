@@ -443,7 +443,7 @@ static void torture_stop_cpu(int cpu)
 	tc->task = NULL;
 }
 
-/* Its ring stays, and is read; one that there was none of when the buffer was made comes with it. */
+/* Its ring stays, and is read. One that a buffer was made without comes with its CPU. */
 static void torture_hotplug(void)
 {
 	unsigned int cpu = cpumask_last(&torture_mask);

@@ -269,6 +269,28 @@ static __always_inline void *rb_begin_alone(struct trace_buffer *buffer,
 	return data;
 }
 
+/*
+ * The same whatever the clock is. Only that may be traced; where it is, the call finds a writer.
+ * @local is what the local clock said just before, or NULL.
+ */
+static __always_inline void *rb_begin_alone_at(struct trace_buffer *buffer,
+					       struct ring_buffer_per_cpu *cpu_buffer,
+					       unsigned long length, const u64 *local)
+{
+	void *data;
+	u64 now;
+
+	if (likely(rb_has_local_clock(buffer))) {
+		now = local ? *local : trace_clock_local_inline();
+		rb_enter_first(cpu_buffer, 0);
+	} else {
+		rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
+		now = buffer->clock();
+	}
+	rb_claim(buffer, cpu_buffer, length, now, &data);
+	return data;
+}
+
 static __always_inline void rb_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	local_inc(&cpu_buffer->entries);

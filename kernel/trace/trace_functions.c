@@ -80,8 +80,7 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 		return true;
 	}
 
-	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry),
-				      trace_clock_local_inline());
+	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry), NULL);
 	if (unlikely(!entry))
 		return false;
 	func_fill(entry, ip, parent_ip);

@@ -11,10 +11,10 @@
  *     filters have been applied.
  *  2. If trace_graph_entry() returns 0, nothing was recorded, and it left no
  *     trace in the graph filter's state either.
- *  3. trace_graph_alone() records what trace_graph_entry() would, without protection
- *     against recursion. The clock is all that it and trace_graph_return() call that
- *     might be traced. The ring then has a writer: such a call goes through
- *     ftrace_graph_func(), which has that protection.
+ *  3. trace_graph_alone() and trace_graph_return_alone() record what trace_graph_entry()
+ *     and trace_graph_return() would, without protection against recursion. The clock
+ *     is all that they call that might be traced. The ring then has a writer: such a
+ *     call goes through ftrace_graph_func(), which has that protection.
  *
  * The latency tracers record through here, too.
  */
@@ -98,8 +98,7 @@ static __always_inline int graph_record_entry(struct trace_array *tr,
 	struct ftrace_graph_ent_entry *entry;
 	struct trace_record record;
 
-	entry = trace_record_begin_at(&record, buffer, sizeof(*entry),
-				      trace_clock_local_inline());
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), NULL);
 	if (!entry)
 		return 0;
 	trace_record_entry(&entry->ent, word);
@@ -116,7 +115,7 @@ static __always_inline void graph_record_return(struct trace_array *tr,
 	struct ftrace_graph_ret_entry *entry;
 	struct trace_record record;
 
-	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), trace->rettime);
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), &trace->rettime);
 	if (!entry)
 		return;
 	trace_record_entry(&entry->ent, word);
@@ -182,44 +181,44 @@ int trace_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
  * looked at, and nobody writes there. Preemption is off.
  */
 static __always_inline struct ring_buffer_per_cpu *
-graph_simple(const struct task_struct *task, const struct fgraph_ops *gops)
+graph_simple(const struct task_struct *task, struct trace_buffer *buffer)
 {
-	const struct trace_array *tr;
-	struct trace_buffer *buffer;
-
-	/* The entryfunc is another one if there are pids, and if the user has just gone. */
-	if (unlikely(gops->entryfunc != trace_graph_entry || ftrace_graph_is_filtered() ||
-		     READ_ONCE(tracing_thresh) || READ_ONCE(task->trace_recursion)))
+	if (unlikely(READ_ONCE(tracing_thresh) | ftrace_graph_is_filtered() |
+		     READ_ONCE(task->trace_recursion)))
 		return NULL;
-	tr = gops->private;
-	buffer = tr->array_buffer.buffer;
 	return rb_is_off(buffer) ? NULL : rb_idle(buffer);
+}
+
+static __always_inline struct trace_buffer *graph_buffer(const struct fgraph_ops *gops)
+{
+	const struct trace_array *tr = gops->private;
+
+	return tr->array_buffer.buffer;
 }
 
 /* Returns whether the function's return is to be hooked. */
 static __always_inline bool graph_enter_alone(struct task_struct *task, struct fgraph_ops *gops,
+					      struct trace_buffer *buffer,
 					      struct ring_buffer_per_cpu *cpu_buffer,
 					      unsigned long ip, unsigned long *retp)
 {
-	struct trace_array *tr = gops->private;
+	unsigned long users = fgraph_user_bit(gops) | FGRAPH_META_ALONE;
 	struct ftrace_graph_ent_entry *entry;
 	struct ftrace_ret_stack *frame;
-	void *data;
 
-	if (unlikely(!fgraph_push(task, ip, retp, &frame)))
+	if (unlikely(!fgraph_push(task, ip, retp, users, &frame)))
 		return false;
-	if (unlikely(!rb_begin_idle(tr->array_buffer.buffer, cpu_buffer, sizeof(*entry), &data))) {
+	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), NULL);
+	if (unlikely(!entry)) {
 		fgraph_drop_frame(task);
 		return false;
 	}
-	entry = data;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_ENT, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = ++task->curr_ret_depth;
 	__this_cpu_write(trace_taskinfo_save, true);
 	rb_end_alone(cpu_buffer);
 
-	*fgraph_frame_meta(frame) |= fgraph_user_bit(gops) | FGRAPH_META_ALONE;
 	/* Last, so that the time that this takes is not the function's. */
 	frame->calltime = trace_clock_local_inline() - fgraph_slept(task->ret_stack);
 	return true;
@@ -234,14 +233,20 @@ static void trace_graph_alone(unsigned long ip, unsigned long *retp, struct ftra
 {
 	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
-	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = NULL;
 	struct task_struct *task = current;
+	struct trace_buffer *buffer;
 
 	if (unlikely(!fgraph_can_hook(task, retp)))
 		return;
 	preempt_disable_notrace();
-	cpu_buffer = graph_simple(task, gops);
-	if (likely(cpu_buffer) && likely(graph_enter_alone(task, gops, cpu_buffer, ip, retp)))
+	/* It is another one if there are pids, and if the user has just gone. */
+	if (likely(gops->entryfunc == trace_graph_entry)) {
+		buffer = graph_buffer(gops);
+		cpu_buffer = graph_simple(task, buffer);
+	}
+	if (likely(cpu_buffer) &&
+	    likely(graph_enter_alone(task, gops, buffer, cpu_buffer, ip, retp)))
 		*retp = (unsigned long)return_to_handler;
 	preempt_enable_notrace();
 	if (unlikely(!cpu_buffer))
@@ -268,6 +273,45 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		return;
 	graph_record_return(tr, trace, trace_word_without(TRACE_GRAPH_RET, 0));
 }
+
+/* What ftrace_return_to_handler() and trace_graph_return() do, likewise. */
+__no_stack_protector
+static bool trace_graph_return_alone(struct task_struct *task,
+				     const struct ftrace_ret_stack *frame,
+				     struct ftrace_regs *fregs, struct fgraph_ops *gops)
+{
+	struct trace_buffer *buffer = graph_buffer(gops);
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ftrace_graph_ret_entry *entry;
+	u64 now;
+
+	preempt_disable_notrace();
+	cpu_buffer = graph_simple(task, buffer);
+	if (unlikely(!cpu_buffer))
+		goto out;
+	now = trace_clock_local_inline();
+	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), &now);
+	if (unlikely(!entry))
+		goto out;
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_RET, 0));
+	entry->ret = (struct ftrace_graph_ret) {
+		.func		= frame->func,
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+		.retval		= ftrace_regs_get_return_value(fregs),
+#endif
+		.depth		= task->curr_ret_depth,
+		.overrun	= atomic_read(&task->trace_overrun),
+		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
+		.rettime	= now,
+	};
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_end_alone(cpu_buffer);
+out:
+	preempt_enable_notrace();
+	return cpu_buffer;
+}
+
+NOKPROBE_SYMBOL(trace_graph_return_alone);
 
 /**
  * __trace_graph_entry - record a call without asking
@@ -342,6 +386,7 @@ static void graph_print_headers(struct seq_file *m)
 static struct fgraph_ops graph_top_gops = {
 	.entryfunc	= trace_graph_entry,
 	.retfunc	= trace_graph_return,
+	.alone_ret	= trace_graph_return_alone,
 };
 
 /**
@@ -375,6 +420,7 @@ int allocate_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 		return -ENOMEM;
 	gops->entryfunc = trace_graph_entry;
 	gops->retfunc = trace_graph_return;
+	gops->alone_ret = trace_graph_return_alone;
 	gops->private = tr;
 	gops->ops.alone_func = trace_graph_alone;
 	fgraph_init_ops(&gops->ops, ops);

@@ -109,28 +109,24 @@ struct trace_record {
 };
 
 /*
- * Room for an entry of @size bytes, or NULL. @now is what trace_clock_local() said just before.
+ * Room for an entry of @size bytes, or NULL. @local is what trace_clock_local() said just before,
+ * or NULL.
  * Preemption is disabled. Nothing that is called here leads to the caller again, but for a clock
  * that is traced: it then finds a writer.
  */
 static __always_inline void *trace_record_begin_at(struct trace_record *record,
 						   struct trace_buffer *buffer,
-						   unsigned int size, u64 now)
+						   unsigned int size, const u64 *local)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ring_buffer_event *event;
-	void *data;
 
 	if (rb_is_off(buffer))
 		return NULL;
 	cpu_buffer = rb_idle(buffer);
 	*record = (struct trace_record){ buffer, cpu_buffer };
-	if (likely(cpu_buffer)) {
-		if (rb_has_local_clock(buffer))
-			return rb_begin_alone(buffer, cpu_buffer, size, now);
-		rb_begin_idle(buffer, cpu_buffer, size, &data);
-		return data;
-	}
+	if (likely(cpu_buffer))
+		return rb_begin_alone_at(buffer, cpu_buffer, size, local);
 	event = ring_buffer_lock_reserve(buffer, size);
 	return event ? ring_buffer_event_data(event) : NULL;
 }

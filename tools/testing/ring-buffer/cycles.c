@@ -28,10 +28,10 @@
 
 #define CPUS		2
 #define EVENT_BYTES	16
-#define BUFFER_BYTES	(1 << 20)
+#define BUFFER_BYTES	(1024 * 1024)
 #define ROUND		100000
 #define PAGE		4096UL
-#define ARENA		(64 << 20)
+#define ARENA		(64 * BUFFER_BYTES)
 /* Of the kernel's struct page. */
 #define PAGE_STRUCT	64
 
