@@ -214,16 +214,8 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 					       struct ftrace_ret_stack *frame,
 					       unsigned long users, struct ftrace_regs *fregs)
 {
-	struct ftrace_graph_ret trace = {
-		.func		= frame->func,
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-		.retval		= ftrace_regs_get_return_value(fregs),
-#endif
-		.depth		= task->curr_ret_depth,
-		.overrun	= atomic_read(&task->trace_overrun),
-		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
-		.rettime	= trace_clock_local_inline(),
-	};
+	struct ftrace_graph_ret trace = fgraph_make_ret(task, frame, fregs,
+							trace_clock_local_inline());
 
 	while (users) {
 		struct fgraph_ops *gops = READ_ONCE(fgraph_callees[__ffs(users)]);

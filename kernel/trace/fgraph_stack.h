@@ -62,6 +62,23 @@ static __always_inline u64 fgraph_slept(const unsigned long *stack)
 	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
 }
 
+/* What users are told of a function that returns; the task's entry of it is @frame. */
+static __always_inline struct ftrace_graph_ret
+fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
+		struct ftrace_regs *fregs, u64 now)
+{
+	return (struct ftrace_graph_ret) {
+		.func		= frame->func,
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+		.retval		= ftrace_regs_get_return_value(fregs),
+#endif
+		.depth		= task->curr_ret_depth,
+		.overrun	= atomic_read(&task->trace_overrun),
+		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
+		.rettime	= now,
+	};
+}
+
 /* In the meta word. */
 static __always_inline unsigned long fgraph_user_bit(const struct fgraph_ops *gops)
 {

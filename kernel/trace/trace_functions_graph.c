@@ -294,16 +294,7 @@ static bool trace_graph_return_alone(struct task_struct *task,
 	if (unlikely(!entry))
 		goto out;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_RET, 0));
-	entry->ret = (struct ftrace_graph_ret) {
-		.func		= frame->func,
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-		.retval		= ftrace_regs_get_return_value(fregs),
-#endif
-		.depth		= task->curr_ret_depth,
-		.overrun	= atomic_read(&task->trace_overrun),
-		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
-		.rettime	= now,
-	};
+	entry->ret = fgraph_make_ret(task, frame, fregs, now);
 	__this_cpu_write(trace_taskinfo_save, true);
 	rb_end_alone(cpu_buffer);
 out:
