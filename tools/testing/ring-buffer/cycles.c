@@ -11,6 +11,9 @@
  * from an arena. The clock is the TSC, asked by a call; thunks are plain jumps, so that both
  * kernels' code runs without what a CPU needs against its own leaks.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <asm/prctl.h>
 #include <err.h>
 #include <pthread.h>
