@@ -110,6 +110,9 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 	LIST_HEAD(due);
 	int ret = 0;
 
+	/* Thousands of filters may be here for the sites that they name in modules. */
+	if (list_empty(list))
+		return 0;
 	ftrace_edit_init(&edit, false);
 	list_for_each_entry_safe(later, next, list, node) {
 		ret = later_match(later, mod, &edit);
@@ -179,8 +182,10 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 	list_for_each_entry(filter, &filters_in_use, pending)
 		filter_forget(filter, start, end);
 	/* A filter that was set up by hand is not on the list. */
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		filter_forget(ops->filter, start, end);
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (list_empty(&ops->filter->pending))
+			filter_forget(ops->filter, start, end);
+	}
 }
 
 /**
