@@ -188,7 +188,7 @@ ALL = {
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),
 }
-KNOWN = ALL | {"callset-2": (ftracetest, 2)}
+KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2)}
 
 
 def run(session, name):
