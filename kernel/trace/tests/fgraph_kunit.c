@@ -16,18 +16,22 @@
  * @gops: the user
  * @task: whose calls count
  * @refuse: sites whose return it does not want to see, as bits
+ * @serve: sites whose return its alone_ret serves, as bits
  * @data: bytes that it reserves
  * @entries: how often each site was entered
  * @returns: how often each returned
+ * @served: how often alone_ret was told so instead
  * @odd: what was not as it should be
  */
 struct fgraph_kunit_user {
 	struct fgraph_ops	gops;
 	struct task_struct	*task;
 	unsigned int		refuse;
+	unsigned int		serve;
 	int			data;
 	unsigned int		entries[KUNIT_NR_SITES];
 	unsigned int		returns[KUNIT_NR_SITES];
+	unsigned int		served[KUNIT_NR_SITES];
 	unsigned int		odd;
 };
 
@@ -88,6 +92,43 @@ static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_op
 	if (!i && trace->retval != FGRAPH_KUNIT_GCD)
 		user->odd++;
 #endif
+}
+
+static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+{
+	struct fgraph_ops *gops = container_of(cs->ops[cs->nr_funcs], struct fgraph_ops, ops);
+	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
+	struct ftrace_ret_stack *frame;
+	int i = fgraph_kunit_index(ip);
+
+	if (READ_ONCE(user->task) != current || !in_task())
+		return;
+	if (i < 0 || !fgraph_can_hook(current, retp) ||
+	    !fgraph_push(current, ip, retp, fgraph_user_bit(gops) | FGRAPH_META_ALONE, &frame)) {
+		user->odd++;
+		return;
+	}
+	user->entries[i]++;
+	current->curr_ret_depth++;
+	frame->calltime = 0;
+	*retp = (unsigned long)return_to_handler;
+}
+
+static bool fgraph_kunit_alone_return(struct task_struct *task,
+				      const struct ftrace_ret_stack *frame,
+				      struct ftrace_regs *fregs, struct fgraph_ops *gops)
+{
+	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
+	int i = fgraph_kunit_index(frame->func);
+
+	if (i < 0 || task != user->task) {
+		user->odd++;
+		return true;
+	}
+	if (!(user->serve & BIT(i)))
+		return false;
+	user->served[i]++;
+	return true;
 }
 
 static int fgraph_kunit_attach(struct fgraph_kunit_user *user, unsigned int bits)
@@ -184,6 +225,29 @@ static void fgraph_without_trampolines(struct kunit *test)
 	for (unsigned int u = 0; u < FGRAPH_KUNIT_USERS; u++)
 		KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[u], bits[u]), 0);
 	fgraph_kunit_expect(test, bits, FGRAPH_KUNIT_USERS);
+}
+
+/* Returns that alone_ret does not serve come to retfunc, and those of shared sites. */
+static void fgraph_alone(struct kunit *test)
+{
+	const unsigned int bits[] = { FGRAPH_KUNIT_ALL, 0x1 };
+	struct fgraph_kunit_user *user = &fgraph_kunit_users[0];
+
+	user->gops.ops.alone_func = fgraph_kunit_alone;
+	user->gops.alone_ret = fgraph_kunit_alone_return;
+	/* Neither of them is seen by retfunc, for one reason or the other. */
+	user->serve = 0x5;
+	user->refuse = 0x5;
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(user, bits[0]), 0);
+	fgraph_kunit_expect(test, bits, 1);
+	for (unsigned int i = 0; i < KUNIT_NR_SITES; i++)
+		KUNIT_EXPECT_EQ(test, user->served[i], user->serve & BIT(i) ? i + 1 : 0);
+
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[1], bits[1]), 0);
+	fgraph_kunit_expect(test, bits, 2);
+	KUNIT_EXPECT_EQ(test, user->served[0], 1);
+	KUNIT_EXPECT_EQ(test, user->served[2], 6);
+	user->gops.ops.alone_func = NULL;
 }
 
 /* A user that does not want the return of a call leaves no trace of it. */
@@ -383,6 +447,7 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_one_user),
 	KUNIT_CASE(fgraph_several_users),
 	KUNIT_CASE(fgraph_without_trampolines),
+	KUNIT_CASE(fgraph_alone),
 	KUNIT_CASE(fgraph_refused_returns),
 	KUNIT_CASE(fgraph_reserved_data),
 	KUNIT_CASE(fgraph_wrong_users),
