@@ -11,7 +11,9 @@
  * what it had. The same seed makes the same choices; when they are made depends on the machine.
  *
  * Every loop is bounded by a count and by the time. A process that is at one thing for STUCK
- * seconds is a finding: the kernel is asked for all stacks, and this ends.
+ * seconds is a finding: the kernel is asked for all stacks, and this ends. Before that what may
+ * take all time there is goes: a latency tracer reports each stretch longer than tracing_thresh,
+ * with a stack and under a lock, and may do nothing else if that is a few microseconds.
  *
  * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok.
  */
@@ -38,6 +40,7 @@
 
 enum {
 	STUCK = 240,		/* seconds at one thing */
+	SLOW = 30,		/* seconds at one thing until it is asked for less */
 	WORKERS_MAX = 16,
 	LAST = 12,		/* things that a worker remembers */
 	NAMES_MAX = 4096,
@@ -973,6 +976,34 @@ static void give_up(int nr)
 	_exit(1);
 }
 
+/* By a child: the write may have to wait for who is slow. */
+static void ask_for_less(void)
+{
+	static double asked;
+
+	if (now() - asked < SLOW)
+		return;
+	asked = now();
+	printf("# slow: no thresholds any more\n");
+	fflush(stdout);
+	if (fork())
+		return;
+	put("tracing_thresh", "0", 0);
+	_exit(0);
+}
+
+/* How long the process that has been at one thing longest has been there. */
+static double longest(int nr)
+{
+	double most = 0, t;
+
+	for (int i = 0; i < nr; i++) {
+		t = shared->worker[i].since ? now() - shared->worker[i].since : 0;
+		most = t > most ? t : most;
+	}
+	return most;
+}
+
 static void watch(int nr)
 {
 	int left = nr, status;
@@ -991,9 +1022,10 @@ static void watch(int nr)
 				result(false, "process %d ended with status %#x", pid, status);
 			continue;
 		}
-		for (int i = 0; i < nr; i++)
-			if (shared->worker[i].since && now() - shared->worker[i].since > STUCK)
-				give_up(nr);
+		if (longest(nr) > STUCK)
+			give_up(nr);
+		if (longest(nr) > SLOW)
+			ask_for_less();
 		if (!shown && faults()) {
 			shown = true;
 			result(false, "the kernel has nothing to complain of");

@@ -228,8 +228,8 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 }
 
 /*
- * Calls whoever is to see the function of the last entry return. One that an ops->alone_func has
- * hooked comes here where the user's alone_ret cannot serve it.
+ * Calls the users that wait for the return of the last entry's function. One that an
+ * ops->alone_func has hooked comes here where the user's alone_ret cannot serve it.
  */
 static noinline void fgraph_return_users(struct task_struct *task, struct ftrace_regs *fregs)
 {
@@ -459,7 +459,7 @@ static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack
 	atomic_set(&task->trace_overrun, 0);
 	task->ftrace_timestamp = 0;
 	fgraph_task_reset(task);
-	/* The task may run: who sees its stack sees that it is empty. */
+	/* The task may run already. That the stack is empty is to be seen before the stack. */
 	smp_store_release(&task->ret_stack, stack);
 }
 

@@ -213,7 +213,7 @@ static void profile_choose_path(void)
 	if (profile)
 		profile->cycle = arch_ftrace_cycle();
 	if (profile && profile->cycle && profile_enabled && profile_graph_time && fgraph_sleep_time)
-		/* Pairs with the dependency on the pointer: who has it sees the factor. */
+		/* The factor before the pointer. Pairs with the dependency on the pointer. */
 		smp_store_release(&profile_quick, profile);
 	else
 		WRITE_ONCE(profile_quick, NULL);

@@ -253,7 +253,7 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 
 		rb_check_times(cpu_buffer, page, *write);
 		page = rb_page_after(page);
-		/* Who sees that this is not the page sees the commit of the last one. */
+		/* A reader that finds another page here finds the last one's commit, too. */
 		smp_store_release(&cpu_buffer->commit_page, page);
 		if (cpu_buffer->ring_meta)
 			rb_update_meta_commit(cpu_buffer, page);
@@ -261,13 +261,8 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 	}
 }
 
-/**
- * rb_wake_waiters - wake those that wait for an event
- * @cpu_buffer: where there is one
- *
- * Context: preemption is off.
- */
-void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
+/* Wakes those that wait for an event. */
+static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
@@ -286,7 +281,7 @@ void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /**
- * rb_publish_slow - publish where the tail has moved, or somebody else wrote
+ * rb_publish_slow - publish where the tail has moved, somebody else wrote, or somebody waits
  * @cpu_buffer: where
  *
  * Context: that of the outermost writer, whether it has left or not. It has on return.
@@ -305,6 +300,23 @@ void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer)
 		WRITE_ONCE(cpu_buffer->writers, 0);
 		barrier();
 	} while (page != READ_ONCE(cpu_buffer->tail_page) || local64_read(&page->write) != write);
+}
+
+/**
+ * rb_write_leave - end the writing that rb_write_begin() or rb_begin_fast() began
+ * @cpu_buffer: where
+ *
+ * What is written is counted already, and rb_publish_fast() may have been tried.
+ *
+ * Context: that of the writer. Preemption is on again if it was before.
+ */
+void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	if ((cpu_buffer->writers & RB_DEPTH_MASK) > 1)
+		rb_leave(cpu_buffer);
+	else
+		rb_publish_slow(cpu_buffer);
+	preempt_enable_notrace();
 }
 
 /* The next page */

@@ -19,7 +19,7 @@ bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer);
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
 					  unsigned int size);
 void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer);
-void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer);
 
 /* Of struct ring_buffer_event */
 #define RB_TYPE_LEN_BITS	5
@@ -101,9 +101,12 @@ rb_reserve_slow_data(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, 
 	return event;
 }
 
-/* Claims space and time. Returns the event with its header, and where its data is; or NULL. */
+/*
+ * Claims space and time. Returns the event with its header, and where its data is; or NULL if
+ * this is for rb_reserve_slow().
+ */
 static __always_inline struct ring_buffer_event *
-rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, void **data)
+rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, void **data)
 {
 	struct buffer_page *page = READ_ONCE(cpu_buffer->tail_page);
 	s64 old = local64_read(&page->write);
@@ -115,9 +118,9 @@ rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, v
 
 	/* A closed page has no room. A sum that is less has run over the time. */
 	if (unlikely(delta > TS_MASK || index + size > cpu_buffer->capacity || new < (u64)old))
-		return rb_reserve_slow_data(cpu_buffer, size, data);
+		return NULL;
 	if (unlikely(!local64_try_cmpxchg(&page->write, &old, new)))
-		return rb_reserve_slow_data(cpu_buffer, size, data);
+		return NULL;
 
 	event = events + index;
 	*data = &event->array[size > RB_EVNT_HDR_SIZE + RB_MAX_SMALL_DATA ||
@@ -131,27 +134,42 @@ rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, v
 	return event;
 }
 
-/* The outermost writer lets readers have what is written, and leaves. */
-static __always_inline void rb_publish_outermost(struct ring_buffer_per_cpu *cpu_buffer)
+/* The same in any case. NULL if there is no room. */
+static __always_inline struct ring_buffer_event *
+rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, void **data)
+{
+	struct ring_buffer_event *event = rb_reserve_fast(cpu_buffer, size, now, data);
+
+	return likely(event) ? event : rb_reserve_slow_data(cpu_buffer, size, data);
+}
+
+/*
+ * The outermost writer lets readers have what is written, and leaves. Returns false if that
+ * is left to rb_publish_slow().
+ */
+static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
 	u64 write;
 
 	write = local64_read(&page->write);
-	if (unlikely(write & RB_CLOSED)) {
-		rb_publish_slow(cpu_buffer);
-		return;
-	}
+	if (unlikely(write & RB_CLOSED))
+		return false;
 	/* The events before the index. Pairs with the smp_rmb() of the readers. */
 	smp_wmb();
 	local_set(&page->page->commit, write & RB_INDEX_MASK);
 	if (unlikely(cpu_buffer->awaited))
-		rb_wake_waiters(cpu_buffer);
+		return false;
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers, 0);
-	/* Who wrote since the index was read, and before this, left it to us. */
+	/* A writer that came after the index was read, and before this, left it to this one. */
 	barrier();
-	if (unlikely(local64_read(&page->write) != write))
+	return likely(local64_read(&page->write) == write);
+}
+
+static __always_inline void rb_publish_outermost(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	if (unlikely(!rb_publish_fast(cpu_buffer)))
 		rb_publish_slow(cpu_buffer);
 }
 
@@ -208,6 +226,14 @@ static __always_inline struct ring_buffer_per_cpu *rb_idle(struct trace_buffer *
 	return cpu_buffer;
 }
 
+/* Asked by a writer: from there on it is not swapped any more. */
+static __always_inline bool rb_is_swapped(const struct trace_buffer *buffer,
+					  const struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP) &&
+	       unlikely(READ_ONCE(cpu_buffer->buffer) != buffer);
+}
+
 /* A writer claims. If it returns NULL, it is none any more. */
 static __always_inline struct ring_buffer_event *
 rb_claim(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
@@ -215,9 +241,7 @@ rb_claim(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 {
 	struct ring_buffer_event *event;
 
-	/* From here on it is not swapped any more; it may have been before. */
-	if (IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP) &&
-	    unlikely(READ_ONCE(cpu_buffer->buffer) != buffer))
+	if (rb_is_swapped(buffer, cpu_buffer))
 		goto publish;
 	event = rb_reserve(cpu_buffer, rb_event_size(length), now, data);
 	if (likely(event))
@@ -239,19 +263,18 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 	return rb_claim(buffer, cpu_buffer, length, rb_clock(buffer), data);
 }
 
-static __always_inline void rb_end(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	local_inc(&cpu_buffer->entries);
-	rb_publish(cpu_buffer);
-}
-
-/* As rb_begin(), for what rb_idle() returned. */
+/*
+ * As rb_begin() for what rb_idle() returned, without a call. @now is what the clock says. If it
+ * returns NULL, the caller is a writer all the same, and has to call rb_write_leave().
+ */
 static __always_inline struct ring_buffer_event *
-rb_begin_idle(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
-	      unsigned long length, void **data)
+rb_begin_fast(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	      unsigned long length, u64 now, void **data)
 {
 	rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
-	return rb_claim(buffer, cpu_buffer, length, rb_clock(buffer), data);
+	if (rb_is_swapped(buffer, cpu_buffer))
+		return NULL;
+	return rb_reserve_fast(cpu_buffer, rb_event_size(length), now, data);
 }
 
 /*
@@ -331,8 +354,13 @@ rb_write_begin(struct trace_buffer *buffer, unsigned long length, void **data)
  */
 static __always_inline void rb_write_end(struct trace_buffer *buffer)
 {
-	rb_end(buffer->buffers[raw_smp_processor_id()]);
-	preempt_enable_notrace();
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+
+	local_inc(&cpu_buffer->entries);
+	if (likely((cpu_buffer->writers & RB_DEPTH_MASK) == 1 && rb_publish_fast(cpu_buffer)))
+		preempt_enable_notrace();
+	else
+		rb_write_leave(cpu_buffer);
 }
 
 #endif /* _KERNEL_TRACE_RING_BUFFER_WRITE_H */

@@ -15,8 +15,8 @@
  *  1. While the tracer of a trace array runs, ops->saved_func is one of
  *     func_callbacks[]; its index there is the options that are in force. The
  *     flags of the tracer, which all trace arrays share, may be others.
- *  2. A CPU's repeats are changed by the one who put FUNC_REPEATS_BUSY there as
- *     their ip. Whoever interrupts him writes a line for each call meanwhile.
+ *  2. A CPU's repeats are changed by the one that put FUNC_REPEATS_BUSY there as
+ *     their ip. What interrupts it writes a line for each call meanwhile.
  *
  * Lock order:
  *	trace_types_lock > ftrace_lock
@@ -116,8 +116,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	if (unlikely(!entry))
 		goto out;
 	func_fill(entry, ip, parent_ip);
-	__this_cpu_write(trace_taskinfo_save, true);
-	rb_end_alone(cpu_buffer);
+	trace_record_end_alone(cpu_buffer);
 out:
 	preempt_enable_notrace();
 	return quick;
@@ -527,7 +526,7 @@ static void func_switch(struct trace_array *tr, long *count, bool on)
 	long left = 0;
 
 	if (count) {
-		/* A: whoever sees what B left sees the switch before it. */
+		/* A: pairs with B, which wrote the switch before what it left. */
 		left = smp_load_acquire(count);
 		if (left <= 0)
 			return;

@@ -216,8 +216,7 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_ENT, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = ++task->curr_ret_depth;
-	__this_cpu_write(trace_taskinfo_save, true);
-	rb_end_alone(cpu_buffer);
+	trace_record_end_alone(cpu_buffer);
 
 	/* Last, so that the time that this takes is not the function's. */
 	frame->calltime = trace_clock_local_inline() - fgraph_slept(task->ret_stack);
@@ -295,8 +294,7 @@ static bool trace_graph_return_alone(struct task_struct *task,
 		goto out;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_RET, 0));
 	entry->ret = fgraph_make_ret(task, frame, fregs, now);
-	__this_cpu_write(trace_taskinfo_save, true);
-	rb_end_alone(cpu_buffer);
+	trace_record_end_alone(cpu_buffer);
 out:
 	preempt_enable_notrace();
 	return cpu_buffer;

@@ -37,6 +37,12 @@ static __always_inline bool trace_ctx_is_plain(unsigned int count)
 	       !test_preempt_need_resched() && trace_ctx_may_migrate();
 }
 
+/* Of a plain context. */
+static __always_inline unsigned int trace_ctx_plain_flags(void)
+{
+	return unlikely(irqs_disabled()) ? TRACE_FLAG_IRQS_OFF : 0;
+}
+
 /* The first word of an entry. */
 static __always_inline u32 trace_make_word(unsigned short type, unsigned int flags,
 					   unsigned int count)
@@ -61,10 +67,8 @@ static __always_inline void trace_ctx_without(unsigned int own, unsigned int *fl
 	unsigned int ctx;
 
 	*count = preempt_count() - own;
-	*flags = 0;
 	if (likely(trace_ctx_is_plain(*count))) {
-		if (unlikely(irqs_disabled()))
-			*flags = TRACE_FLAG_IRQS_OFF;
+		*flags = trace_ctx_plain_flags();
 		return;
 	}
 	ctx = tracing_gen_ctx();
@@ -131,13 +135,21 @@ static __always_inline void *trace_record_begin_at(struct trace_record *record,
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-static __always_inline void trace_record_end(const struct trace_record *record)
+/* The end of what rb_begin_alone() and the like began, for tracers. */
+static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	__this_cpu_write(trace_taskinfo_save, true);
-	if (likely(record->cpu_buffer))
-		rb_end_alone(record->cpu_buffer);
-	else
-		ring_buffer_unlock_commit(record->buffer);
+	rb_end_alone(cpu_buffer);
+}
+
+static __always_inline void trace_record_end(const struct trace_record *record)
+{
+	if (likely(record->cpu_buffer)) {
+		trace_record_end_alone(record->cpu_buffer);
+		return;
+	}
+	__this_cpu_write(trace_taskinfo_save, true);
+	ring_buffer_unlock_commit(record->buffer);
 }
 
 /* Events */
@@ -155,55 +167,65 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 
 /* The tracepoint has disabled preemption once. tracing_gen_ctx_dec() does not ask more, either. */
 #define TRACE_EVENT_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPTION) ? 1 : 0)
+/* And the event once more, while it is written. */
+#define TRACE_EVENT_OWN		(TRACE_EVENT_PREEMPT_OFF + IS_ENABLED(CONFIG_PREEMPT_COUNT))
 
 static __always_inline bool trace_event_is_plain(const struct trace_event_file *file)
 {
 	return likely(!(READ_ONCE(file->flags) & TRACE_EVENT_LOOK));
 }
 
+/* trace_event_make_entry() in any context. */
+void *trace_event_make_entry_slow(struct trace_event_buffer *fbuffer);
+
+/* The entry of an event, once preemption is off for it, too. Returns it. */
+static __always_inline void *trace_event_make_entry(struct trace_event_buffer *fbuffer)
+{
+	unsigned int count = preempt_count() - TRACE_EVENT_OWN, flags;
+
+	if (unlikely(!trace_ctx_is_plain(count)))
+		return trace_event_make_entry_slow(fbuffer);
+	flags = trace_ctx_plain_flags();
+	trace_record_entry(fbuffer->entry,
+			   trace_make_word(fbuffer->trace_file->event_call->event.type, flags,
+					   count));
+	fbuffer->trace_ctx = flags << 16 | count;
+	return fbuffer->entry;
+}
+
 /*
- * trace_event_buffer_reserve() for an event that is recorded whatever it says. Leaves preemption
- * off until the event is committed, unless it returns NULL.
+ * trace_event_buffer_reserve() for an event that is recorded whatever it says. Calls nothing, so
+ * that nothing has to be saved. Leaves preemption off until the event is committed. Returns
+ * false if the event has to be reserved in the other way; *@cpu_buffer then is NULL, or this is
+ * still a writer there.
  */
-static __always_inline void *trace_event_reserve_plain(struct trace_event_buffer *fbuffer,
-						       struct trace_event_file *file,
-						       unsigned long len)
+static __always_inline bool trace_event_reserve_fast(struct trace_event_buffer *fbuffer,
+						     struct trace_event_file *file,
+						     unsigned long len,
+						     struct ring_buffer_per_cpu **cpu_buffer)
 {
 	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
-	struct ring_buffer_per_cpu *cpu_buffer = NULL;
-	struct ring_buffer_event *event;
-	unsigned int flags, count;
 	void *entry;
+	u64 now;
 
-	preempt_disable_notrace();
 	/* The header of a small event is simple. */
-	if (likely(len - 1 < RB_MAX_SMALL_DATA && !rb_is_off(buffer)))
-		cpu_buffer = rb_idle(buffer);
-	if (likely(cpu_buffer)) {
-		event = rb_begin_idle(buffer, cpu_buffer, len, &entry);
-		if (unlikely(!event)) {
-			preempt_enable_notrace();
-			return NULL;
-		}
-	} else {
-		event = ring_buffer_lock_reserve(buffer, len);
-		preempt_enable_notrace();
-		if (unlikely(!event))
-			return NULL;
-		entry = ring_buffer_event_data(event);
+	if (unlikely(len - 1 >= RB_MAX_SMALL_DATA || !rb_has_local_clock(buffer)))
+		return false;
+	preempt_disable_notrace();
+	if (likely(!rb_is_off(buffer)) && trace_clock_local_fast(&now))
+		*cpu_buffer = rb_idle(buffer);
+	if (unlikely(!*cpu_buffer)) {
+		preempt_enable_no_resched_notrace();
+		return false;
 	}
-
-	/* Preemption is off once more now. */
-	trace_ctx_without(TRACE_EVENT_PREEMPT_OFF + IS_ENABLED(CONFIG_PREEMPT_COUNT), &flags,
-			  &count);
-	trace_record_entry(entry, trace_make_word(file->event_call->event.type, flags, count));
+	fbuffer->event = rb_begin_fast(buffer, *cpu_buffer, len, now, &entry);
+	if (unlikely(!fbuffer->event))
+		return false;
 	fbuffer->buffer = buffer;
-	fbuffer->event = event;
 	fbuffer->trace_file = file;
 	fbuffer->entry = entry;
-	fbuffer->trace_ctx = flags << 16 | count;
 	fbuffer->regs = NULL;
-	return entry;
+	return true;
 }
 
 /*

@@ -331,7 +331,7 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 		text_poke_sync();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_HEAD);
-	/* Pairs with text_patch_answer(): who sees no batch sees no INT3. */
+	/* The bytes before there is no batch. Pairs with text_patch_answer(). */
 	smp_wmb();
 	WRITE_ONCE(text_patch_live, NULL);
 	text_patch_drain();
