@@ -285,7 +285,7 @@ static void switch_words(struct text *t)
 static void tracer_words(struct text *t)
 {
 	static const char * const tracers[] = {
-		"function", "function_graph", "nop", "function", "function_graph", "nop", "nop",
+		"function", "function_graph", "nop", "function", "function_graph", "count", "nop",
 		"irqsoff", "preemptirqsoff", "wakeup", "wakeup_rt",
 		"function ", "func", "functions", "",
 		" nop", "nop\n\n", "\n",
@@ -390,6 +390,9 @@ static const struct target targets[] = {
 	{ "tracing_thresh", number_words, "0" },
 	{ "tracing_on", switch_words, "1", "1", true },
 	{ "trace", no_words, "", "", true, true },
+	{ "function_counts", no_words, "0", "0", true },
+	{ "options/count-sorted", switch_words, "1", NULL },
+	{ "options/count-cpus", switch_words, "1", NULL },
 	{ "options/func-no-repeats", switch_words, "1", NULL, true },
 	{ "options/function-fork", switch_words, "1", NULL, true },
 	{ "options/function-trace", switch_words, "1", NULL },

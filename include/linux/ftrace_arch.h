@@ -110,13 +110,14 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
  * @base: the address that the records' offsets count from
  * @rec: the first site's record
  * @nr: how many sites
- * @target: what all of them should call
+ * @target: what the first of them should call
+ * @step: how much farther each next one should
  *
  * Context: the text is mapped and nobody else writes it.
  * Return: how many are as they should be, before the first that is not.
  */
 unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
-				     unsigned int nr, unsigned long target);
+				     unsigned int nr, unsigned long target, unsigned int step);
 
 /**
  * arch_ftrace_report_site - log what stands at a site and what should
@@ -156,17 +157,19 @@ struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to);
 
 /**
- * arch_ftrace_patch_sites - add sites to a batch that get the same target
+ * arch_ftrace_patch_sites - add sites to a batch that get the same target, or a row of them
  * @patch: from arch_ftrace_patch_begin()
  * @base: the address that the records' offsets count from
  * @rec: the first site's record
  * @nr: how many sites
- * @to: their new target
+ * @to: the new target of the first one
+ * @step: how much farther each next one's is
  *
  * Context: as arch_ftrace_patch_add().
  */
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
-			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to);
+			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to,
+			     unsigned int step);
 
 /**
  * arch_ftrace_patch_end - apply what is left of a batch
@@ -217,6 +220,10 @@ struct ftrace_callset_link {
  * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
  * @graph_func: what is called for those of a struct fgraph_ops
+ * @counting: one of its ops counts calls
+ * @counts: where the stubs of its sites count on their way to @tramp, for the first
+ *	    ops that does; NULL if the sites call @target
+ * @stubs: the stubs
  * @successor: where its sites go, if @leaving; itself if they stay
  * @target: what its sites call
  * @tramp: its trampoline; 0 where @target is another's code
@@ -235,14 +242,15 @@ struct ftrace_callset_link {
  * published, but for an ops that is silenced: see ftrace_callset_silence().
  *
  * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
- * @nr_ops, @nr_funcs, @nr_graph, @direct, @graph_func, @link[].gate and @ops. All
- * else is ftrace_callset.c's.
+ * @nr_ops, @nr_funcs, @nr_graph, @direct, @graph_func, @counts, @link[].gate and
+ * @ops. All else is ftrace_callset.c's.
  */
 struct ftrace_callset {
 	u32			nr;
 	unsigned int		nr_sites;
 	bool			coming;
 	bool			leaving;
+	bool			counting;
 	unsigned long		flags;
 	unsigned int		nr_ops;
 	unsigned int		nr_funcs;
@@ -250,6 +258,8 @@ struct ftrace_callset {
 	unsigned int		nr_gone;
 	unsigned int		tramp_size;
 	struct ftrace_ops	*direct;
+	struct ftrace_counts	*counts;
+	struct list_head	stubs;
 	ftrace_graph_func_t	graph_func;
 	struct ftrace_callset	*successor;
 	unsigned long		target;
@@ -340,6 +350,59 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
  * Return: the entry for @ip.
  */
 struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
+
+/* Counts */
+
+/**
+ * struct ftrace_counts - how often sites were called
+ * @ref: who counts there or reads them
+ * @node: in the list of all
+ * @tables: the counts; read without a lock
+ * @gone: what sites counted whose text is gone
+ * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
+ *	     being counted, where it is asked
+ * @off: not 0 on CPUs whose calls are not counted, where it is asked
+ *
+ * It is asked while the function of the ops is not its saved_func. An architecture
+ * reads the last two; all else is ftrace_counts.c's.
+ */
+struct ftrace_counts {
+	refcount_t		ref;
+	struct list_head	node;
+	struct list_head	tables;
+	struct list_head	gone;
+	unsigned long		ignored;
+	u32 __percpu		*off;
+};
+
+/* Stubs, where the architecture has them: then it defines ARCH_FTRACE_STUB_SIZE, in bytes */
+
+#ifdef ARCH_FTRACE_STUB_SIZE
+/**
+ * arch_ftrace_stubs_alloc - make stubs of a callset with counts
+ * @cs: the callset, with its trampoline
+ * @counts: the count of the first stub's site, which those of the next ones follow
+ * @nr: how many stubs
+ *
+ * A stub is ARCH_FTRACE_STUB_SIZE bytes of code, which a site calls instead of the
+ * trampoline. The two together add one to the site's count of the CPU, in any
+ * context, by one instruction, in place of calling the first ops that counts.
+ *
+ * Context: sleeps; ftrace_lock is held.
+ * Return: the address of the first stub; 0 without memory.
+ */
+unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs,
+				      u64 __percpu *counts, unsigned int nr);
+
+/**
+ * arch_ftrace_stubs_free - free stubs
+ * @text: what arch_ftrace_stubs_alloc() returned
+ * @nr: how many stubs
+ *
+ * Context: sleeps. No CPU and no task is in one of them.
+ */
+void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
+#endif
 
 /* The profiler, where the architecture returns to a handler of its own for it */
 

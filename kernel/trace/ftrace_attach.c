@@ -27,6 +27,7 @@
 #include "ftrace_quarantine.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
+#include "ftrace_stubs.h"
 #include "ftrace_update.h"
 
 /* To whoever wants it, like a new one. */
@@ -225,10 +226,14 @@ int ftrace_update_all(void)
  */
 void ftrace_detach_table(struct ftrace_table *table)
 {
+	struct ftrace_callset *cs;
 	struct dyn_ftrace *rec;
+	u32 nr;
 
 	lockdep_assert_held(&ftrace_lock);
 
+	for_each_ftrace_callset(cs, nr)
+		ftrace_stubs_forget_table(cs, table);
 	for_each_ftrace_rec(table, rec) {
 		ftrace_callset_add_sites(ftrace_callset_get(ftrace_rec_callset(rec)), -1);
 		rec->state = 0;

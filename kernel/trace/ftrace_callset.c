@@ -34,9 +34,11 @@
 #include <linux/xarray.h>
 
 #include "ftrace_callset.h"
+#include "ftrace_counts.h"
 #include "ftrace_gate.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
+#include "ftrace_stubs.h"
 
 #define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
 #define CALLSET_MAX		SZ_1M
@@ -273,6 +275,8 @@ static void callset_hide(struct ftrace_retiree *retiree)
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
 	callset_unlink(cs);
+	ftrace_stubs_hide(cs);
+	ftrace_counts_put(cs->counts);
 	if (cs->tramp) {
 		callset_tell_perf_gone(cs);
 		latch_tree_erase(&cs->tree, &callset_tree, &callset_tree_ops);
@@ -284,6 +288,7 @@ static void callset_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
+	ftrace_stubs_free(cs);
 	arch_ftrace_tramp_free(cs);
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
 		ftrace_gate_put(cs->link[i].gate);
@@ -311,6 +316,7 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 		cs->nr_funcs++;
 	}
 	cs->flags |= callset_ops_flags(ops);
+	cs->counting |= !!ops->counts;
 
 	link->cs = cs;
 	link->gate = ops->gate;
@@ -330,6 +336,7 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	cs->retiree.free = callset_free;
 	INIT_LIST_HEAD(&cs->idle);
 	INIT_LIST_HEAD(&cs->pinned);
+	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
 	return cs;
@@ -574,6 +581,16 @@ void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patc
 		cs->flags |= callset_ops_flags(cs->ops[i]);
 }
 
+/* Which ops the stubs count for; the others that count are called. */
+static struct ftrace_counts *callset_stub_counts(const struct ftrace_callset *cs)
+{
+	for (unsigned int i = 0; ARCH_FTRACE_STUB_SIZE && i < cs->nr_funcs; i++) {
+		if (cs->ops[i]->counts)
+			return cs->ops[i]->counts;
+	}
+	return NULL;
+}
+
 /* Without a trampoline sites go through ftrace_caller, which knows no direct functions. */
 static int callset_alloc_tramp(struct ftrace_callset *cs)
 {
@@ -583,8 +600,12 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 		return 0;
 	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS)
 		return ret;
-	if (arch_ftrace_tramp_alloc(cs))
+	cs->counts = callset_stub_counts(cs);
+	if (arch_ftrace_tramp_alloc(cs)) {
+		cs->counts = NULL;
 		return ret;
+	}
+	ftrace_counts_get(cs->counts);
 	callset_nr_tramps++;
 	latch_tree_insert(&cs->tree, &callset_tree, &callset_tree_ops);
 	callset_tell_perf_new(cs);
@@ -644,8 +665,45 @@ int ftrace_callsets_establish(void)
 	return ret;
 }
 
+static int callset_reserve_counts(struct ftrace_callset *cs, struct ftrace_table *table,
+				  unsigned int first, unsigned int last)
+{
+	for (unsigned int i = 0; i < cs->nr_funcs; i++) {
+		struct ftrace_counts *counts = cs->ops[i]->counts;
+
+		for (unsigned int group = first; counts && group <= last; group++) {
+			if (!ftrace_counts_group(counts, table, group))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 /**
- * ftrace_callset_target - what the sites of a callset call
+ * ftrace_callset_reserve - prepare a callset that counts for the records it will get
+ * @cs: the callset, established
+ * @table: the records' table
+ * @rec: the first record
+ * @nr: how many
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
+			   const struct dyn_ftrace *rec, unsigned int nr)
+{
+	unsigned int first = rec - table->recs;
+	int ret;
+
+	ret = callset_reserve_counts(cs, table, first / FTRACE_COUNT_GROUP,
+				     (first + nr - 1) / FTRACE_COUNT_GROUP);
+	if (ret || !cs->counts)
+		return ret;
+	return ftrace_stubs_reserve(cs, table, rec, nr);
+}
+
+/**
+ * ftrace_callset_target - what the sites of a callset call, if not a stub each
  * @cs: the callset, or NULL for the empty one
  *
  * Return: an address; 0 for a NOP.
@@ -653,6 +711,30 @@ int ftrace_callsets_establish(void)
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
 {
 	return cs ? cs->target : 0;
+}
+
+/**
+ * ftrace_callset_targets - what sites of a callset call
+ * @cs: the callset, or NULL for the empty one
+ * @table: the sites' table
+ * @rec: the first site's record
+ * @nr: how many sites
+ * @target: gets what the first one calls; 0 for a NOP
+ * @step: gets how much farther each next one calls
+ *
+ * Return: for how many of the sites this holds, at least 1.
+ */
+unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
+				    const struct ftrace_table *table,
+				    const struct dyn_ftrace *rec, unsigned int nr,
+				    unsigned long *target, unsigned int *step)
+{
+	*step = 0;
+	*target = ftrace_callset_target(cs);
+	if (!cs || !cs->counts)
+		return nr;
+	*step = ARCH_FTRACE_STUB_SIZE;
+	return ftrace_stubs_target(cs, table, rec, nr, target);
 }
 
 /**
@@ -682,7 +764,11 @@ struct orc_entry *ftrace_tramp_orc(unsigned long ip)
 {
 	struct ftrace_callset *cs = ftrace_callset_by_tramp(ip);
 
-	return cs ? arch_ftrace_tramp_orc(cs, ip) : NULL;
+	if (cs)
+		return arch_ftrace_tramp_orc(cs, ip);
+	/* A stub leaves the stack as a trampoline finds it. */
+	cs = ftrace_stubs_find(ip);
+	return cs ? arch_ftrace_tramp_orc(cs, cs->tramp) : NULL;
 }
 #endif
 
@@ -698,7 +784,7 @@ bool is_ftrace_trampoline(unsigned long addr)
 	bool ret;
 
 	preempt_disable_notrace();
-	ret = ftrace_callset_by_tramp(addr);
+	ret = ftrace_callset_by_tramp(addr) || ftrace_stubs_find(addr);
 	preempt_enable_notrace();
 	return ret;
 }

@@ -9,6 +9,8 @@
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
 
+struct ftrace_table;
+
 /* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
 #define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
 #define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
@@ -29,7 +31,13 @@ void ftrace_callset_pin(struct ftrace_callset *cs);
 void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
 void ftrace_callset_drop(struct ftrace_callset *cs);
 void ftrace_callsets_drop_idle(void);
+int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
+			   const struct dyn_ftrace *rec, unsigned int nr);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
+unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
+				    const struct ftrace_table *table,
+				    const struct dyn_ftrace *rec, unsigned int nr,
+				    unsigned long *target, unsigned int *step);
 struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 
 #define for_each_ftrace_callset(cs, nr)					\

@@ -48,14 +48,18 @@ void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long t
 	ftrace_callset_add_sites(cs, -1);
 }
 
-static bool site_is_repaired(unsigned long ip)
+static bool site_is_repaired(const struct dyn_ftrace *rec, unsigned long ip)
 {
+	const struct ftrace_table *table = ftrace_table_find(ip);
 	struct ftrace_callset *cs;
+	unsigned long target;
+	unsigned int step;
 
 	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
 		return true;
 	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
-		if (arch_ftrace_check_site(ip, cs->target) == FTRACE_SITE_OK)
+		ftrace_callset_targets(cs, table, rec, 1, &target, &step);
+		if (arch_ftrace_check_site(ip, target) == FTRACE_SITE_OK)
 			return true;
 	}
 	return false;
@@ -75,7 +79,7 @@ bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(ip))
+	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(rec, ip))
 		return false;
 	if (arch_ftrace_check_site(ip, 0) != FTRACE_SITE_OK) {
 		patch = arch_ftrace_patch_begin(1);

@@ -39,6 +39,7 @@
 
 #include "ftrace_attach.h"
 #include "ftrace_command.h"
+#include "ftrace_counts.h"
 #include "ftrace_filter.h"
 #include "ftrace_filter_file.h"
 #include "ftrace_graph_filter.h"
@@ -97,6 +98,7 @@ static void text_remove(struct ftrace_table *table)
 	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_detach_table(table);
+	ftrace_counts_forget_table(table);
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);
 	ftrace_graph_filter_forget_range(table->start, table->end);

@@ -84,12 +84,14 @@ struct ftrace_change {
  * struct tx_side - the callset that a record comes from, or goes to
  * @nr: its number
  * @cs: the callset, NULL for number 0
- * @target: what its sites call
+ * @target: what its sites call, if not a stub each
  * @mark: what its records remember of it
+ * @stubs: its sites call a stub each
  */
 struct tx_side {
 	u32			nr;
 	u32			mark;
+	bool			stubs;
 	struct ftrace_callset	*cs;
 	unsigned long		target;
 };
@@ -104,6 +106,7 @@ struct tx_side {
  * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
  * @uniform: each change wants all records or none
+ * @counting: some records go to a callset that counts
  * @passed: sites in quarantine that an ops wants, and does not get
  * @passed_ip: one of them
  * @from: where the record that was looked at last comes from
@@ -117,6 +120,7 @@ struct ftrace_tx {
 	bool			wish;
 	bool			fresh;
 	bool			uniform;
+	bool			counting;
 	unsigned int		moved;
 	unsigned int		passed;
 	unsigned long		passed_ip;
@@ -235,9 +239,49 @@ static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
 	side->nr = nr;
 	side->cs = ftrace_callset_get(nr);
 	side->target = ftrace_callset_target(side->cs);
+	side->stubs = side->cs && side->cs->counts;
 	side->mark = side->cs ? FTRACE_STATE_TOUCHED : 0;
 	if (side->cs && (side->cs->direct || side->cs->flags & FTRACE_OPS_FL_IPMODIFY))
 		side->mark |= FTRACE_STATE_MODIFIED;
+}
+
+/* As ftrace_callset_targets(). */
+static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
+						    struct ftrace_table *table,
+						    struct dyn_ftrace *rec, unsigned int nr,
+						    unsigned long *target, unsigned int *step)
+{
+	if (unlikely(side->stubs))
+		return ftrace_callset_targets(side->cs, table, rec, nr, target, step);
+	*target = side->target;
+	*step = 0;
+	return nr;
+}
+
+/* How many sites are as they should be, before the first that is not. */
+static __always_inline unsigned int tx_side_check(const struct tx_side *side,
+						  struct ftrace_table *table,
+						  struct dyn_ftrace *rec, unsigned int nr)
+{
+	unsigned int done = 0, n, ok, step;
+	unsigned long target;
+
+	do {
+		n = tx_side_targets(side, table, rec + done, nr - done, &target, &step);
+		ok = arch_ftrace_check_sites(table->base, rec + done, n, target, step);
+		done += ok;
+	} while (ok == n && done < nr);
+	return done;
+}
+
+static noinline void tx_side_quarantine(const struct tx_side *side, struct ftrace_table *table,
+					struct dyn_ftrace *rec)
+{
+	unsigned long target;
+	unsigned int step;
+
+	tx_side_targets(side, table, rec, 1, &target, &step);
+	ftrace_quarantine(rec, ftrace_rec_ip(table, rec), target);
 }
 
 static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void *data)
@@ -339,13 +383,15 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 	tx_side_set(&tx->to, to);
 	if (tx->to.cs && !tx->to.target)
 		tx->to.cs->coming = true;
+	if (tx->to.cs && tx->to.cs->counting)
+		tx->counting = true;
 	for (; rec < end; rec++) {
-		nr = arch_ftrace_check_sites(table->base, rec, end - rec, tx->from.target);
+		nr = tx_side_check(&tx->from, table, rec, end - rec);
 		tx->moved += nr;
 		rec += nr;
 		if (rec == end)
 			break;
-		ftrace_quarantine(rec, ftrace_rec_ip(table, rec), tx->from.target);
+		tx_side_quarantine(&tx->from, table, rec);
 		tx_pass_over(tx, ftrace_rec_ip(table, rec));
 	}
 	return 0;
@@ -362,8 +408,34 @@ static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_tab
 	ftrace_callset_add_sites(tx->to.cs, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		ftrace_rec_set_callset(&rec[i], to, mark);
-	if (tx->from.target != tx->to.target)
-		arch_ftrace_patch_sites(patch, table->base, rec, nr, tx->to.target);
+	/* Two callsets never share their stubs. */
+	if (tx->from.target == tx->to.target && !tx->from.stubs && !tx->to.stubs)
+		return;
+	for (unsigned int n; nr; rec += n, nr -= n) {
+		unsigned long target;
+		unsigned int step;
+
+		n = tx_side_targets(&tx->to, table, rec, nr, &target, &step);
+		arch_ftrace_patch_sites(patch, table->base, rec, n, target, step);
+	}
+}
+
+/* Makes what a callset that counts needs for the records that it gets. */
+static int tx_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+			   struct dyn_ftrace *rec, unsigned int nr, void *data)
+{
+	u32 from = ftrace_rec_callset(rec);
+	long to;
+
+	if (ftrace_rec_quarantined(rec))
+		return 0;
+	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
+	if (to == from)
+		return 0;
+	tx_side_set(&tx->to, to);
+	if (!tx->to.cs || !tx->to.cs->counting)
+		return 0;
+	return ftrace_callset_reserve(tx->to.cs, table, rec, nr);
 }
 
 static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_table *table,
@@ -400,8 +472,13 @@ static int tx_check_quarantined(struct ftrace_tx *tx)
 
 static int tx_plan(struct ftrace_tx *tx)
 {
-	return tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_quarantined(tx) ?:
-	       ftrace_callsets_establish();
+	int ret;
+
+	ret = tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_quarantined(tx) ?:
+	      ftrace_callsets_establish();
+	if (!ret && tx->counting)
+		ret = tx_for_each(tx, tx_reserve_recs, NULL);
+	return ret;
 }
 
 static int tx_run(struct ftrace_tx *tx)
@@ -569,9 +646,10 @@ int ftrace_update_table(struct ftrace_table *table)
 
 /*
  * Where the sites of the callsets of an ops go. Those for which there is no memory
- * stay. Returns how many there may be.
+ * stay. Returns how many there may be. *@counting tells whether some go to a callset
+ * that counts.
  */
-static unsigned int leave_plan(struct ftrace_ops *ops)
+static unsigned int leave_plan(struct ftrace_ops *ops, bool *counting)
 {
 	struct ftrace_callset_link *link;
 	unsigned int nr = 0;
@@ -586,6 +664,7 @@ static unsigned int leave_plan(struct ftrace_ops *ops)
 			to = cs;
 		cs->successor = to;
 		cs->leaving = true;
+		*counting |= to && to != cs && to->counting;
 		nr += cs->nr_sites;
 	}
 	return nr;
@@ -604,16 +683,29 @@ static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_tab
 
 	tx_side_set(&tx->to, cs->successor ? cs->successor->nr : 0);
 	while (nr) {
-		ok = arch_ftrace_check_sites(table->base, rec, nr, tx->from.target);
+		ok = tx_side_check(&tx->from, table, rec, nr);
 		tx_move_recs(tx, table, rec, ok, patch);
 		rec += ok;
 		nr -= ok;
 		if (!nr)
 			break;
-		ftrace_quarantine(rec, ftrace_rec_ip(table, rec), tx->from.target);
+		tx_side_quarantine(&tx->from, table, rec);
 		rec++;
 		nr--;
 	}
+	return 0;
+}
+
+/* The sites of a callset stay where there is no memory for them to leave. */
+static int tx_leave_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
+				 struct dyn_ftrace *rec, unsigned int nr, void *data)
+{
+	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+
+	if (!cs || !cs->leaving || !cs->successor || !cs->successor->counting)
+		return 0;
+	if (ftrace_callset_reserve(cs->successor, table, rec, nr))
+		cs->successor = cs;
 	return 0;
 }
 
@@ -629,13 +721,16 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 	struct ftrace_callset_link *link;
 	struct ftrace_patch *patch;
 	struct hlist_node *next;
+	bool counting = false;
 	unsigned int nr;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (hlist_empty(&ops->callsets))
 		return;
-	nr = leave_plan(ops);
+	nr = leave_plan(ops, &counting);
+	if (counting)
+		tx_for_each(&tx, tx_leave_reserve_recs, NULL);
 	/* With some room for what is silenced. */
 	patch = arch_ftrace_patch_begin(nr + 16);
 	if (nr)

@@ -39,6 +39,7 @@
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
 #include "trace.h"
+#include "trace_count.h"
 #include "trace_record.h"
 
 /* Each option is a bit of the index into func_callbacks[]. */
@@ -439,6 +440,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
  */
 int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 {
+	trace_count_create_files(tr, parent);
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
 		return 0;
 	if (!tr->ops)
@@ -457,6 +459,7 @@ int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
  */
 void ftrace_destroy_function_files(struct trace_array *tr)
 {
+	trace_count_forget(tr);
 	if (!tr->ops)
 		return;
 

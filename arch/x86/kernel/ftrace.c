@@ -61,11 +61,11 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
 }
 
 unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
-				     unsigned int nr, unsigned long target)
+				     unsigned int nr, unsigned long target, unsigned int step)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++, target += step) {
 		unsigned long ip = base + rec[i].offset;
 
 		if (unlikely(arch_ftrace_check_site(ip, target) != FTRACE_SITE_OK))
@@ -222,13 +222,14 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
 }
 
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
-			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to)
+			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to,
+			     unsigned int step)
 {
 	while (nr) {
 		struct text_patch *p = ftrace_patch_next(patch, base + rec->offset);
 		unsigned int n = min(nr, patch->max - patch->nr + 1);
 
-		for (unsigned int i = 0; i < n; i++) {
+		for (unsigned int i = 0; i < n; i++, to += step) {
 			unsigned long ip = base + rec[i].offset;
 
 			if (to)

@@ -70,7 +70,9 @@
 #include <linux/module.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <linux/wordpart.h>
 
 #include <asm/ftrace.h>
 #include <asm/nops.h>
@@ -108,7 +110,7 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
 #define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_RECORDS)
 
 /* Longest code of a prologue and an epilogue together, of one call, and of a gate. */
-#define EMIT_MAX_FIXED		640
+#define EMIT_MAX_FIXED		768
 #define EMIT_MAX_CALL		64
 #define EMIT_MAX_GATE		32
 
@@ -123,6 +125,9 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
  * @nr_orc: number of @orc
  * @orc: unwind data; each holds from its offset on
  * @jmp: where the JMP to the direct function is, if there is one
+ * @counted: which function of the callset the stubs count for; -1 if there are none
+ * @ask: where it is asked whether to count
+ * @asks: it is
  * @call: where the CALL of each function of the callset is, and what it calls;
  *	  NULL once it is silenced
  */
@@ -134,6 +139,9 @@ struct ftrace_tramp {
 		struct orc_entry	entry;
 	} orc[EMIT_MAX_ORC];
 	unsigned int	jmp;
+	int		counted;
+	unsigned int	ask;
+	bool		asks;
 	struct {
 		unsigned int		offset;
 		ftrace_func_t		func;
@@ -368,6 +376,58 @@ static void emit_count(struct emit *e, const unsigned int __percpu *counter)
 	}
 }
 
+/* Opcode of one byte, with %gs: where there is one and (@reg) as operand. */
+static void emit_percpu_reg(struct emit *e, u8 rex, u8 op, u8 modrm)
+{
+	if (IS_ENABLED(CONFIG_SMP))
+		EMIT(e, 0x65);
+	EMIT(e, rex, op, modrm);
+}
+
+/*
+ * Where stubs come from: %r11 is the count, as an offset from the CPU's base. The NOP
+ * becomes a JMP to what emit_count_ask() emits, as long as it has to be asked. All of
+ * %rax, %r10 and %r11 are free at the head of a function.
+ */
+static void emit_count_site(struct emit *e)
+{
+	if (e->tramp->asks)
+		emit_branch(e, JMP32_INSN_OPCODE, e->tramp->text + e->tramp->ask);
+	else
+		emit_bytes(e, x86_nops[CALL_INSN_SIZE], CALL_INSN_SIZE);
+	emit_percpu_reg(e, 0x49, 0xff, 0x03);			/* incq %gs:(%r11) */
+}
+
+static void emit_skip_if_not_zero(struct emit *e, u8 *dest)
+{
+	EMIT(e, 0x0f, 0x85);					/* jne */
+	emit_32(e, dest - (emit_ip(e) + sizeof(s32)));
+}
+
+static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
+{
+	u8 *count = e->tramp->text + CALL_INSN_SIZE;
+	u8 *rest = count + (IS_ENABLED(CONFIG_SMP) ? 4 : 3);
+
+	e->tramp->ask = e->p - e->buf;
+	EMIT(e, 0x49, 0xba);					/* movabs $current, %r10 */
+	emit_64(e, (__force unsigned long)&pcpu_hot.current_task);
+	emit_percpu_reg(e, 0x4d, 0x8b, 0x12);			/* mov %gs:(%r10), %r10 */
+	EMIT(e, 0x4d, 0x8b, 0x92);				/* mov ignored(%r10), %r10 */
+	emit_32(e, offsetof(struct task_struct, ftrace_pid_ignored));
+	EMIT(e, 0x48, 0xb8);					/* movabs $ignored, %rax */
+	emit_64(e, (unsigned long)&counts->ignored);
+	EMIT(e, 0x4c, 0x85, 0x10);				/* test %r10, (%rax) */
+	emit_skip_if_not_zero(e, rest);
+	EMIT(e, 0x48, 0xb8);					/* movabs $off, %rax */
+	emit_64(e, (__force unsigned long)counts->off);
+	if (IS_ENABLED(CONFIG_SMP))
+		EMIT(e, 0x65);
+	EMIT(e, 0x83, 0x38, 0x00);				/* cmpl $0, %gs:(%rax) */
+	emit_skip_if_not_zero(e, rest);
+	emit_branch(e, JMP32_INSN_OPCODE, count);
+}
+
 static void emit_gate_enter(struct emit *e, const struct ftrace_gate *gate)
 {
 	if (gate)
@@ -402,6 +462,7 @@ static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsi
 {
 	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
 
+	/* What was called before it may have altered the register. */
 	if (i)
 		emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
@@ -427,6 +488,16 @@ static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
 		emit_gate_leave(e, link[i].gate);
 }
 
+static void emit_leave(struct emit *e, const struct ftrace_callset *cs)
+{
+	if (cs->direct) {
+		e->tramp->jmp = e->p - e->buf;
+		emit_branch(e, JMP32_INSN_OPCODE, (void *)ftrace_ops_direct(cs->direct));
+	} else {
+		emit_ret(e);
+	}
+}
+
 static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 {
 	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
@@ -449,12 +520,20 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	} else {
 		emit_move_sp(e, EMIT_FRAME, false);
 	}
-	if (cs->direct) {
-		e->tramp->jmp = e->p - e->buf;
-		emit_branch(e, JMP32_INSN_OPCODE, (void *)ftrace_ops_direct(cs->direct));
-	} else {
-		emit_ret(e);
+	emit_leave(e, cs);
+}
+
+/* Calls all ops, but for the one that is counted for. */
+static void emit_ops(struct emit *e, const struct ftrace_callset *cs)
+{
+	emit_prologue(e, cs);
+	for (int i = 0; i < cs->nr_funcs; i++) {
+		if (i != e->tramp->counted)
+			emit_func_call(e, cs, i);
 	}
+	if (cs->nr_graph)
+		emit_graph_call(e, cs);
+	emit_epilogue(e, cs);
 }
 
 /* Returns the size of the code; 0 if it does not fit, which would be a mistake here. */
@@ -465,12 +544,17 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 
 	tramp->nr_orc = 0;
 
-	emit_prologue(&e, cs);
-	for (unsigned int i = 0; i < cs->nr_funcs; i++)
-		emit_func_call(&e, cs, i);
-	if (cs->nr_graph)
-		emit_graph_call(&e, cs);
-	emit_epilogue(&e, cs);
+	if (tramp->counted >= 0)
+		emit_count_site(&e);
+	if (tramp->counted < 0 || cs->nr_funcs + cs->nr_graph > 1) {
+		emit_ops(&e, cs);
+	} else {
+		emit_note_sp(&e);
+		emit_call_depth(&e, NULL);
+		emit_leave(&e, cs);
+	}
+	if (tramp->counted >= 0)
+		emit_count_ask(&e, cs->counts);
 	return WARN_ON_ONCE(e.full) ? 0 : e.p - e.buf;
 }
 
@@ -492,7 +576,7 @@ static int tramp_pool_grow(size_t size)
 
 	if (!text)
 		return -ENOMEM;
-	memset(text, INT3_INSN_OPCODE, size);
+	memset64(text, REPEAT_BYTE(INT3_INSN_OPCODE), size / sizeof(u64));
 	set_vm_flush_reset_perms(text);
 	ret = set_memory_rox((unsigned long)text, size >> PAGE_SHIFT);
 	if (!ret)
@@ -524,6 +608,24 @@ static u8 *tramp_text_alloc(size_t size)
 	return (u8 *)text;
 }
 
+/* Which of a callset's functions its stubs count for, or -1. */
+static int tramp_counted(const struct ftrace_callset *cs)
+{
+	int i = 0;
+
+	if (!cs->counts)
+		return -1;
+	while (cs->ops[i]->counts != cs->counts)
+		i++;
+	return i;
+}
+
+/* Whether some calls are not to be counted. */
+static bool tramp_asks(const struct ftrace_ops *ops)
+{
+	return ops->func != ops->saved_func;
+}
+
 int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 {
 	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL +
@@ -537,6 +639,8 @@ int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
 	if (!buf || !tramp)
 		return -ENOMEM;
 
+	tramp->counted = tramp_counted(cs);
+	tramp->asks = tramp->counted >= 0 && tramp_asks(cs->ops[tramp->counted]);
 	/* Once for the size, which is the same everywhere, and once for good. */
 	tramp->text = (u8 *)ftrace_caller;
 	size = emit_tramp(tramp, cs, buf, max);
@@ -563,6 +667,21 @@ void arch_ftrace_tramp_free(struct ftrace_callset *cs)
 	kfree(tramp);
 }
 
+static void tramp_set_ask(struct ftrace_patch *patch, struct ftrace_callset *cs, bool asks)
+{
+	struct ftrace_tramp *tramp = cs->arch;
+	struct text_patch *insn;
+
+	if (tramp->asks == asks)
+		return;
+	tramp->asks = asks;
+	insn = ftrace_patch_insn(patch, cs->tramp);
+	if (asks)
+		text_patch_set_jump(insn, cs->tramp, cs->tramp + tramp->ask);
+	else
+		text_patch_set_nop(insn, cs->tramp);
+}
+
 void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned int i, ftrace_func_t to)
 {
@@ -570,6 +689,11 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 
 	if (!tramp || i >= cs->nr_funcs)
 		return;
+	if (i == tramp->counted) {
+		/* One that is going away counts on: its counts stay as long as the code. */
+		tramp_set_ask(patch, cs, to && tramp_asks(cs->ops[i]));
+		return;
+	}
 	if (!tramp->call[i].func || tramp->call[i].func == to)
 		return;
 	arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset, (unsigned long)to);
@@ -598,4 +722,60 @@ struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigne
 			break;
 	}
 	return &tramp->orc[i - 1].entry;
+}
+
+/**
+ * struct tramp_stub - a stub: movabs $count, %r11; jmp trampoline
+ * @movabs: the first opcode
+ * @count: its operand, an offset from the CPU's base
+ * @jmp: the second opcode
+ * @rel: its operand, relative to the address of @pad
+ * @pad: nothing comes here
+ */
+struct tramp_stub {
+	u8	movabs[2];
+	u64	count;
+	u8	jmp;
+	s32	rel;
+	u8	pad;
+} __packed;
+
+static_assert(sizeof(struct tramp_stub) == ARCH_FTRACE_STUB_SIZE);
+
+/* This runs for each site that is switched. */
+static void stubs_fill(struct tramp_stub *stub, unsigned int nr, const u64 __percpu *counts,
+		       unsigned long text, unsigned long tramp)
+{
+	s32 rel = tramp - text - offsetof(struct tramp_stub, pad);
+
+	for (unsigned int i = 0; i < nr; i++) {
+		stub[i] = (struct tramp_stub) {
+			.movabs	= { 0x49, 0xbb },
+			.count	= (__force unsigned long)(counts + i),
+			.jmp	= JMP32_INSN_OPCODE,
+			.rel	= rel - (s32)(i * sizeof(*stub)),
+			.pad	= INT3_INSN_OPCODE,
+		};
+	}
+}
+
+unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs, u64 __percpu *counts,
+				      unsigned int nr)
+{
+	size_t size = nr * sizeof(struct tramp_stub);
+	struct tramp_stub *stub = kmalloc(size, GFP_KERNEL);
+	u8 *text = stub ? tramp_text_alloc(size) : NULL;
+
+	if (text) {
+		stubs_fill(stub, nr, counts, (unsigned long)text, cs->tramp);
+		text_poke_copy(text, stub, size);
+	}
+	kfree(stub);
+	return (unsigned long)text;
+}
+
+void arch_ftrace_stubs_free(unsigned long text, unsigned int nr)
+{
+	text_poke_set((void *)text, INT3_INSN_OPCODE, nr * ARCH_FTRACE_STUB_SIZE);
+	gen_pool_free(tramp_pool, text, nr * ARCH_FTRACE_STUB_SIZE);
 }

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts: how often each site was called, for each CPU.
+ *
+ * Invariants:
+ *  1. A count is changed by its own CPU only, and by one instruction that cannot be
+ *     interrupted: nothing is lost to interrupts, NMIs and migration.
+ *  2. A count that a callset's code changes stays until the callset is freed. Others
+ *     are found through a table, and stay for a grace period after that is gone.
+ *  3. What a module's sites counted is added up by name when the module goes.
+ *
+ * ftrace_lock covers everything but ftrace_counts_find() and counting itself.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/cpu.h>
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/printk.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "ftrace_counts.h"
+#include "ftrace_ops.h"
+
+/**
+ * struct ftrace_count_table - the counts of a table's sites
+ * @node: in the list of the counts
+ * @table: the table
+ * @retiree: frees it
+ * @nr: number of @group
+ * @group: the counts of FTRACE_COUNT_GROUP records; NULL if none of them was counted
+ */
+struct ftrace_count_table {
+	struct list_head	node;
+	struct ftrace_table	*table;
+	struct ftrace_retiree	retiree;
+	unsigned int		nr;
+	u64 __percpu		*group[] __counted_by(nr);
+};
+
+static LIST_HEAD(counts_all);
+
+/**
+ * ftrace_counts_alloc - make counts, of no site yet
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: the counts, with one reference; NULL without memory.
+ */
+struct ftrace_counts *ftrace_counts_alloc(void)
+{
+	struct ftrace_counts *counts = kzalloc(sizeof(*counts), GFP_KERNEL);
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!counts)
+		return NULL;
+	counts->off = alloc_percpu(u32);
+	if (!counts->off) {
+		kfree(counts);
+		return NULL;
+	}
+	refcount_set(&counts->ref, 1);
+	INIT_LIST_HEAD(&counts->tables);
+	INIT_LIST_HEAD(&counts->gone);
+	list_add(&counts->node, &counts_all);
+	return counts;
+}
+
+/**
+ * ftrace_counts_get - take a reference to counts
+ * @counts: the counts, or NULL
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_counts_get(struct ftrace_counts *counts)
+{
+	if (counts)
+		refcount_inc(&counts->ref);
+}
+
+static void count_table_free(struct ftrace_retiree *retiree)
+{
+	struct ftrace_count_table *ct = container_of(retiree, struct ftrace_count_table, retiree);
+
+	for (unsigned int i = 0; i < ct->nr; i++)
+		free_percpu(ct->group[i]);
+	kvfree(ct);
+}
+
+static void counts_free_gone(struct ftrace_counts *counts)
+{
+	struct ftrace_count_gone *gone, *next;
+
+	list_for_each_entry_safe(gone, next, &counts->gone, node) {
+		list_del(&gone->node);
+		kfree(gone);
+	}
+}
+
+/**
+ * ftrace_counts_put - give a reference to counts back
+ * @counts: the counts, or NULL; freed with the last reference, when no code counts
+ *	    there any more
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_counts_put(struct ftrace_counts *counts)
+{
+	struct ftrace_count_table *ct, *next;
+
+	if (!counts || !refcount_dec_and_test(&counts->ref))
+		return;
+	list_del(&counts->node);
+	list_for_each_entry_safe(ct, next, &counts->tables, node)
+		count_table_free(&ct->retiree);
+	counts_free_gone(counts);
+	free_percpu(counts->off);
+	kfree(counts);
+}
+
+static struct ftrace_count_table *counts_table(const struct ftrace_counts *counts,
+					       const struct ftrace_table *table)
+{
+	struct ftrace_count_table *ct;
+
+	list_for_each_entry_rcu(ct, &counts->tables, node, true) {
+		if (ct->table == table)
+			return ct;
+	}
+	return NULL;
+}
+
+static struct ftrace_count_table *counts_add_table(struct ftrace_counts *counts,
+						   struct ftrace_table *table)
+{
+	unsigned int nr = ftrace_count_groups(table);
+	struct ftrace_count_table *ct = kvzalloc(struct_size(ct, group, nr), GFP_KERNEL);
+
+	if (!ct)
+		return NULL;
+	ct->table = table;
+	ct->nr = nr;
+	ct->retiree.free = count_table_free;
+	list_add_rcu(&ct->node, &counts->tables);
+	return ct;
+}
+
+/**
+ * ftrace_counts_group - the counts of a group of records, made if they are not there
+ * @counts: the counts
+ * @table: the records
+ * @group: which FTRACE_COUNT_GROUP of them
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: the count of the group's first record, which the others follow; NULL
+ * without memory.
+ */
+u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_table *table,
+				  unsigned int group)
+{
+	struct ftrace_count_table *ct = counts_table(counts, table);
+	u64 __percpu *new;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ct = ct ?: counts_add_table(counts, table);
+	if (!ct)
+		return NULL;
+	if (ct->group[group])
+		return ct->group[group];
+	new = __alloc_percpu(ftrace_count_group_size(table, group) * sizeof(u64), sizeof(u64));
+	/* The zeroes before the pointer. Pairs with ftrace_counts_find(). */
+	smp_store_release(&ct->group[group], new);
+	return new;
+}
+
+/**
+ * ftrace_counts_find - the count of a record
+ * @counts: the counts
+ * @table: the record's table
+ * @index: where the record is in the table
+ *
+ * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire() waits
+ * for.
+ * Return: the count, or NULL if the site was never to be counted.
+ */
+u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,
+				 const struct ftrace_table *table, unsigned int index)
+{
+	struct ftrace_count_table *ct = counts_table(counts, table);
+	u64 __percpu *group;
+
+	if (!ct)
+		return NULL;
+	/* Pairs with ftrace_counts_group(). */
+	group = smp_load_acquire(&ct->group[index / FTRACE_COUNT_GROUP]);
+	return group ? group + index % FTRACE_COUNT_GROUP : NULL;
+}
+
+static void count_table_reset(struct ftrace_count_table *ct, int cpu)
+{
+	for (unsigned int i = 0; i < ct->nr; i++) {
+		unsigned int nr = ftrace_count_group_size(ct->table, i);
+		u64 *count;
+
+		if (!ct->group[i])
+			continue;
+		count = per_cpu_ptr(ct->group[i], cpu);
+		/* Each at once: calls are counted meanwhile, in NMIs. */
+		for (unsigned int j = 0; j < nr; j++)
+			WRITE_ONCE(count[j], 0);
+	}
+}
+
+static void counts_reset_cpu(void *data)
+{
+	const struct ftrace_counts *counts = data;
+	struct ftrace_count_table *ct;
+
+	list_for_each_entry(ct, &counts->tables, node)
+		count_table_reset(ct, smp_processor_id());
+}
+
+/**
+ * ftrace_counts_reset - set all counts to zero
+ * @counts: the counts
+ *
+ * Each CPU does so for itself: what it counts meanwhile is counted before or after.
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_counts_reset(struct ftrace_counts *counts)
+{
+	struct ftrace_count_table *ct;
+	int cpu;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	counts_free_gone(counts);
+	cpus_read_lock();
+	on_each_cpu(counts_reset_cpu, counts, true);
+	for_each_possible_cpu(cpu) {
+		if (cpu_online(cpu))
+			continue;
+		list_for_each_entry(ct, &counts->tables, node)
+			count_table_reset(ct, cpu);
+	}
+	cpus_read_unlock();
+}
+
+/* Keeps under @name what a site counted. */
+static void counts_keep(struct ftrace_counts *counts, struct module *mod, const char *name,
+			const u64 __percpu *count)
+{
+	size_t size = strlen(name) + MODULE_NAME_LEN + sizeof(" []");
+	struct ftrace_count_gone *gone;
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += *per_cpu_ptr(count, cpu);
+	if (!sum)
+		return;
+
+	size = ALIGN(struct_size(gone, name, size), sizeof(u64));
+	gone = kzalloc(size + nr_cpu_ids * sizeof(u64), GFP_KERNEL);
+	if (!gone) {
+		pr_warn_once("no memory to remember how often functions were called\n");
+		return;
+	}
+	gone->count = (void *)gone + size;
+	for_each_possible_cpu(cpu)
+		gone->count[cpu] = *per_cpu_ptr(count, cpu);
+	if (mod)
+		sprintf(gone->name, "%s [%s]", name, module_name(mod));
+	else
+		sprintf(gone->name, "%s", name);
+	list_add_tail(&gone->node, &counts->gone);
+}
+
+static void counts_keep_table(struct ftrace_counts *counts, struct ftrace_table *table)
+{
+	struct ftrace_names names;
+	const char *name;
+
+	/* Without memory there are no names. */
+	for (int ret = ftrace_names_start(&names, table), i = 0; !ret && i < table->nr; i++) {
+		const u64 __percpu *count = ftrace_counts_find(counts, table, i);
+
+		name = count ? ftrace_names_get(&names, i) : NULL;
+		if (name)
+			counts_keep(counts, table->mod, name, count);
+	}
+	ftrace_names_end(&names);
+}
+
+/**
+ * ftrace_counts_forget_table - keep by name what the sites of text counted that goes
+ * @table: the records; the text is not executed any more
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_counts_forget_table(struct ftrace_table *table)
+{
+	struct ftrace_count_table *ct;
+	struct ftrace_counts *counts;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry(counts, &counts_all, node) {
+		ct = counts_table(counts, table);
+		if (!ct)
+			continue;
+		counts_keep_table(counts, table);
+		list_del_rcu(&ct->node);
+		ftrace_retire(&ct->retiree);
+	}
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_counts_kunit.c"
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counts of the calls of sites. See ftrace_counts.c.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_COUNTS_H
+#define _KERNEL_TRACE_FTRACE_COUNTS_H
+
+#include <linux/ftrace_arch.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "ftrace_sites.h"
+
+/* So many records' counts are allocated at a time, and so many stubs. */
+#define FTRACE_COUNT_GROUP	256
+
+/**
+ * struct ftrace_count_gone - how often a function was called whose text is gone
+ * @node: in the list of the counts
+ * @count: for each CPU
+ * @name: the function, a blank and the module in brackets
+ */
+struct ftrace_count_gone {
+	struct list_head	node;
+	u64			*count;
+	char			name[];
+};
+
+struct ftrace_counts *ftrace_counts_alloc(void);
+void ftrace_counts_get(struct ftrace_counts *counts);
+void ftrace_counts_put(struct ftrace_counts *counts);
+u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_table *table,
+				  unsigned int group);
+u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,
+				 const struct ftrace_table *table, unsigned int index);
+void ftrace_counts_reset(struct ftrace_counts *counts);
+void ftrace_counts_forget_table(struct ftrace_table *table);
+
+static inline unsigned int ftrace_count_groups(const struct ftrace_table *table)
+{
+	return DIV_ROUND_UP(table->nr, FTRACE_COUNT_GROUP);
+}
+
+/* How many of a table's records a group has. */
+static inline unsigned int ftrace_count_group_size(const struct ftrace_table *table,
+						   unsigned int group)
+{
+	return min(table->nr - group * FTRACE_COUNT_GROUP, FTRACE_COUNT_GROUP);
+}
+
+#endif /* _KERNEL_TRACE_FTRACE_COUNTS_H */
