@@ -5,8 +5,11 @@ export KSRC SETUP J KEEP
 
 KERNELS := $(shell harness/kernel --list)
 
+# Shell commands given as a variable, to be put between quotes.
+quoted = $(subst ','\'',$(1))
+
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -25,7 +28,9 @@ help:
 	@echo 'make base         unpack the pristine base into build/base'
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
-	@echo 'make bench        stock and ours side by side, as tables, and a plot over the number of functions'
+	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json says what has moved since'
+	@echo 'make profile WHAT="COMMANDS"  their instructions by kernel function, with a flame graph; T="COMMANDS" are run'
+	@echo '                  before and not counted; AGAINST=stock shows what differs there'
 	@echo 'make cycles       what an event costs on this CPU, with the ring buffers of stock and ours in a program'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
@@ -68,12 +73,25 @@ demo shell: tree
 try:
 	@harness/try $(KERNEL:%=--kernel %) '$(T)'
 
+# The file is taken before it is measured: it may be the one that is written.
+take_old = $(if $(AGAINST),harness/bench-report --take '$(call quoted,$(AGAINST))',:)
+with_old = $(if $(AGAINST),--against build/bench/against.json)
+
 bench: ours stock
+	@$(take_old)
 	@harness/setup guest
 	@tools/testing/recordmcount/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
 	@harness/bench-scale --max 100000
+	@harness/bench-report $(with_old)
+
+ifneq ($(filter profile,$(MAKECMDGOALS)),)
+$(if $(WHAT),,$(error no commands to count: make profile WHAT='echo function > current_tracer', for example))
+endif
+profile: ours $(AGAINST)
+	@harness/setup guest
+	@harness/profile $(if $(T),--setup '$(call quoted,$(T))') $(AGAINST:%=--against '%') -- '$(call quoted,$(WHAT))'
 
 cycles: ours stock
 	@harness/cycles

@@ -8,18 +8,23 @@
  *	begin=0xADDR         opens a window, and
  *	end=0xADDR           closes it: for what has no mark, as a stretch of boot.
  *	count=NAME:0xADDR    entries of ADDR, per window, under NAME. May be repeated.
+ *	ranges=FILE          call chains, too, of the functions in FILE (chains.c). For
+ *	                     -icount, and from QEMU 9.1 on.
  *	out=FILE             where the figures go.
  *
  * Per window, one line "W WINDOW ORIGIN KERNEL USER" (ORIGIN mark or range,
  * instructions executed above and below the canonical hole), "C WINDOW NAME ENTRIES"
- * for each counter, and "B WINDOW ADDRESS INSTRUCTIONS EXECUTIONS" for each block,
- * which insn-by-function reads.
+ * for each counter, "B WINDOW ADDRESS INSTRUCTIONS EXECUTIONS" for each block, and with
+ * ranges= "N WINDOW DEPTH FUNCTION INSTRUCTIONS" for each function of each chain, its
+ * callees after it, one deeper. lib/insns.py reads them.
  *
  * An address named above must be a function's entry, which always begins a block.
  * The part of the plugin interface that is used is declared here: it has been the same
  * since it exists, and not every distribution ships the header. INSNPROF_API is the
  * interface's number, 1 for QEMU 8 and 2 from QEMU 9.0 on.
  */
+#include "chains.h"
+
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,15 +35,41 @@
 #define INSNPROF_API 2
 #endif
 #define EXPORT __attribute__((visibility("default")))
+/* QEMU 8 has none of it. */
+#define WEAK __attribute__((weak))
 
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
-struct qemu_info;
-enum { NO_REGISTERS };
+struct qemu_plugin_insn;
+struct qemu_plugin_register;
+enum { NO_REGISTERS, READ_REGISTERS };
+
+/* The first interface with qemu_plugin_insn_data() as it is below */
+enum { CHAINS_API = 3 };
+enum { LONGEST_INSN = 15 };
+
+struct qemu_info {
+	const char *target;
+	struct {
+		int min, cur;
+	} version;
+};
+
+/* GLib's GArray and GByteArray */
+struct array {
+	char *data;
+	unsigned int len;
+};
+
+struct reg_descriptor {
+	struct qemu_plugin_register *handle;
+	const char *name, *feature;
+};
 
 typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*exec_fn)(unsigned int cpu, void *data);
 typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
+typedef void (*vcpu_fn)(qemu_plugin_id_t id, unsigned int cpu);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
@@ -46,6 +77,13 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb,
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t len);
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, vcpu_fn cb);
+WEAK struct array *qemu_plugin_get_registers(void);
+WEAK int qemu_plugin_read_register(struct qemu_plugin_register *reg, struct array *to);
+struct array *g_byte_array_new(void);
+struct array *g_byte_array_set_size(struct array *a, unsigned int len);
 
 EXPORT int qemu_plugin_version = INSNPROF_API;
 
@@ -63,6 +101,7 @@ struct block {
 	uint64_t addr;
 	uint32_t insns;
 	enum role role;
+	struct place place;
 	atomic_ullong executions;
 };
 
@@ -74,6 +113,10 @@ static int counter_count;
 static uint64_t role_addr[4];
 static atomic_uint window, window_open;
 static FILE *out;
+
+static bool with_chains;
+static struct qemu_plugin_register *stack_pointer;
+static struct array *register_value;
 
 static int is_kernel(uint64_t addr)
 {
@@ -89,6 +132,7 @@ static void counters_clear(void)
 static void window_begin(void)
 {
 	counters_clear();
+	chains_clear();
 	for (int i = 0; i < BUCKETS; i++)
 		for (struct block *b = blocks[i]; b; b = b->next)
 			atomic_store(&b->executions, 0);
@@ -117,6 +161,7 @@ static void window_end(const char *origin)
 	if (!atomic_exchange(&window_open, 0))
 		return;
 	blocks_write(w, sum);
+	chains_write(out, w);
 	for (int i = 0; i < counter_count; i++)
 		fprintf(out, "C %u %s %llu\n", w, counters[i].name,
 			(unsigned long long)atomic_load(&counters[i].entries));
@@ -136,13 +181,29 @@ static void block_role(const struct block *b)
 		window_begin();
 }
 
+static void chains_executed(unsigned int cpu, const struct block *b)
+{
+	uint64_t sp = 0;
+
+	if (!chains_go_on(cpu, &b->place)) {
+		g_byte_array_set_size(register_value, 0);
+		if (qemu_plugin_read_register(stack_pointer, register_value) != sizeof(sp))
+			abort();
+		memcpy(&sp, register_value->data, sizeof(sp));
+		chains_step(cpu, &b->place, sp);
+	}
+	if (atomic_load_explicit(&window_open, memory_order_relaxed))
+		chains_count(cpu, b->insns);
+}
+
 static void block_executed(unsigned int cpu, void *data)
 {
 	struct block *b = data;
 
-	(void)cpu;
 	if (b->role != ROLE_PLAIN)
 		block_role(b);
+	if (with_chains)
+		chains_executed(cpu, b);
 	if (!atomic_load_explicit(&window_open, memory_order_relaxed))
 		return;
 	atomic_fetch_add_explicit(&b->executions, 1, memory_order_relaxed);
@@ -189,10 +250,42 @@ static struct block *block_get(uint64_t addr, uint32_t insns)
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	struct block *b = block_get(qemu_plugin_tb_vaddr(tb), qemu_plugin_tb_n_insns(tb));
+	size_t insns = qemu_plugin_tb_n_insns(tb);
+	struct block *b = block_get(qemu_plugin_tb_vaddr(tb), insns);
+	uint8_t last[LONGEST_INSN];
+	size_t len;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS, b);
+	if (with_chains) {
+		len = qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, insns - 1),
+					    last, sizeof(last));
+		chains_place(&b->place, b->addr, last, len);
+	}
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed,
+					     with_chains ? READ_REGISTERS : NO_REGISTERS, b);
+}
+
+static void vcpu_started(qemu_plugin_id_t id, unsigned int cpu)
+{
+	struct array *found = qemu_plugin_get_registers();
+	const struct reg_descriptor *r = (void *)found->data;
+
+	(void)id;
+	(void)cpu;
+	for (unsigned int i = 0; i < found->len; i++)
+		if (!strcmp(r[i].name, "rsp"))
+			stack_pointer = r[i].handle;
+}
+
+static int chains_start(qemu_plugin_id_t id, const struct qemu_info *info)
+{
+	if (info->version.cur < CHAINS_API) {
+		fprintf(stderr, "insnprof: ranges= needs QEMU 9.1 or newer\n");
+		return -1;
+	}
+	register_value = g_byte_array_new();
+	qemu_plugin_register_vcpu_init_cb(id, vcpu_started);
+	return 0;
 }
 
 static void finished(qemu_plugin_id_t id, void *data)
@@ -224,6 +317,10 @@ static int option(const char *arg)
 	value++;
 	if (!strncmp(arg, "count=", 6))
 		return counter_add(value);
+	if (!strncmp(arg, "ranges=", 7)) {
+		with_chains = true;
+		return chains_read_ranges(value);
+	}
 	if (!strncmp(arg, "out=", 4)) {
 		out = fopen(value, "w");
 		return out ? 0 : -1;
@@ -239,7 +336,6 @@ static int option(const char *arg)
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
-	(void)info;
 	for (int i = 0; i < argc; i++)
 		if (option(argv[i])) {
 			fprintf(stderr, "insnprof: argument '%s' is not understood\n", argv[i]);
@@ -249,6 +345,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 		fprintf(stderr, "insnprof: needs out=FILE\n");
 		return -1;
 	}
+	if (with_chains && chains_start(id, info))
+		return -1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
 	qemu_plugin_register_atexit_cb(id, finished, NULL);
 	return 0;

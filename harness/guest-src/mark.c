@@ -11,6 +11,7 @@
  *	mark loop COUNT          COUNT one-byte reads of /dev/zero, one pread each
  *	mark switch COUNT        COUNT times a byte to another task on this CPU, and back
  *	mark words FILE COUNT    COUNT writes of 16 bytes, one write each
+ *	mark shell FILE          a shell reads the commands of FILE, in the window
  *	mark here                a single mark
  *
  * Prints "NAME ns=GUEST_TIME result=BYTES"; exit 1 and the error's text
@@ -134,9 +135,52 @@ static long words(long count)
 	return count;
 }
 
+/*
+ * The shell is there before the window, and ends after it: it waits for a line of a pipe, and says
+ * on another how the commands ended. In the window, beside them, are these two lines.
+ */
+static int to_shell, from_shell;
+
+static int start_shell(const char *file)
+{
+	char text[512];
+	int in[2], out[2];
+
+	if (access(file, R_OK) || pipe(in) || pipe(out))
+		return -1;
+	snprintf(text, sizeof(text), "read -r go <&%d; . %s; echo $? >&%d; read -r go <&%d",
+		 in[0], file, out[1], in[0]);
+	if (!fork()) {
+		close(in[1]);
+		execl("/bin/bash", "bash", "-c", text, NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	to_shell = in[1];
+	from_shell = out[0];
+	/* It is to have come to its first line. */
+	sleep(1);
+	return 0;
+}
+
+static long shell(void)
+{
+	ssize_t n;
+
+	if (write(to_shell, "\n", 1) != 1)
+		return -1;
+	n = read(from_shell, buf, sizeof(buf) - 1);
+	if (n <= 0) {
+		errno = EPIPE;
+		return -1;
+	}
+	buf[n] = 0;
+	return atol(buf);
+}
+
 static int usage(void)
 {
-	fputs("usage: mark write|append FILE TEXT | read|load FILE | loop|switch COUNT |\n"
+	fputs("usage: mark write|append FILE TEXT | read|load|shell FILE | loop|switch COUNT |\n"
 	      "	words FILE COUNT | here\n", stderr);
 	return 2;
 }
@@ -157,6 +201,8 @@ static long act(int argc, char **argv)
 		return pass(from_other[0], to_other[1], atol(argv[2]));
 	if (argc == 4 && !strcmp(argv[1], "words"))
 		return words(atol(argv[3]));
+	if (argc == 3 && !strcmp(argv[1], "shell"))
+		return shell();
 	errno = EINVAL;
 	return -1;
 }
@@ -177,6 +223,10 @@ int main(int argc, char **argv)
 	memset(buf, 1, sizeof(buf));
 	if (!strcmp(argv[1], "switch") && start_other(atol(argv[2]))) {
 		perror("mark switch");
+		return 1;
+	}
+	if (!strcmp(argv[1], "shell") && start_shell(argv[2])) {
+		perror(argv[2]);
 		return 1;
 	}
 	if (!strcmp(argv[1], "words"))

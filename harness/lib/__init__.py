@@ -5,8 +5,11 @@ kernels   what is under build/ and how it is made; modules adds modules to it
 vm        a guest; userspace and newc make what it runs, guest has the options of its runs
 tap       results: one reader, one writer; results has what comes of a suite's guest
 suites    the suites of check-guest, which configs and try run, too
-beside    cases on stock and on ours, in one table
-counting  guests in which instructions are counted, for the benchmarks; insns reads the figures
+beside    cases on stock and on ours, in one table; ftracecases has those of the ftrace selftests
+counting  guests in which instructions are counted, for the benchmarks; insns reads the figures, and
+          profiling has those of commands, by chains of calls, which folded sums up
+charts    pictures of figures; flame those of chains; svg has what both draw with
+moved     what has changed between two days' figures
 """
 import hashlib
 import os

@@ -69,7 +69,7 @@ class Results:
     def boot(self, script, cases, trees):
         """One guest with the cases in /job/cases. Returns vm's result and the log directory."""
         self.boots += 1
-        name = f"{kernels.short_name(self.kernel)}-{self.part}-{self.boots}"
+        name = f"{self.kernel.replace('/', '-')}-{self.part}-{self.boots}"
         with tempfile.NamedTemporaryFile("w", dir=self.suite.out, prefix="cases-") as listed:
             listed.writelines(c + "\n" for c in cases)
             listed.flush()

@@ -61,23 +61,25 @@ class Figures(dict):
             self.window(key, w, ns.get(key))
 
 
-def boot_and_run(kernel, what, script, words="", trees=(), plugin=None, mem="1G", smp=2):
+def boot_and_run(kernel, what, script, words="", trees=(), plugin=None, mem="1G", smp=2, modules=False):
     """Output of jobs/SCRIPT."""
-    print(f"bench: {kernel}: {what}", flush=True)
-    log = os.path.join(LOGS, f"bench-{kernels.short_name(kernel)}.log")
+    program = os.path.basename(sys.argv[0])
+    print(f"{program}: {kernel}: {what}", flush=True)
+    log = os.path.join(LOGS, f"{program}-{kernels.short_name(kernel)}.log")
     os.makedirs(LOGS, exist_ok=True)
-    r = vm.run(kernel, job(script), trees=trees, accel="icount", mem=mem, smp=smp, plugin=plugin,
+    r = vm.run(kernel, job(script), trees=trees, modules=modules, accel="icount", mem=mem, smp=smp, plugin=plugin,
                append=words, timeout=TIMEOUT, echo=False, log=log)
     if not r.ok:
         print("\n".join(r.both[-15:]), file=sys.stderr)
         raise Failure(f"{kernel}: {r.verdict}; console and output are in {log}")
-    print(f"bench: {kernel}: {what}: {r.seconds:.0f} s", flush=True)
+    print(f"{program}: {kernel}: {what}: {r.seconds:.0f} s", flush=True)
     return r.output
 
 
 def plugged_in(kernel, plugin, options, what, script, words="", **how):
     """(output, the path of the plugin's figures) of a guest with a plugin."""
     os.makedirs(GUEST, exist_ok=True)
+    os.makedirs(OUT, exist_ok=True)
     out = os.path.join(OUT, f"figures-{kernels.short_name(kernel)}")
     with tempfile.TemporaryDirectory(dir=GUEST) as tmp:
         part = os.path.join(tmp, "figures")

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the figures that insnprof wrote, and sums them by kernel function."""
+"""Reads the figures that insnprof wrote, and sums them by kernel function and by chain of calls."""
 import bisect
 import collections
+import re
 
 from . import kernels
 
 KERNEL = 0xffffffff80000000
 # No function of the kernel image is this long: what lies further off is not in it.
 LONGEST = 1 << 20
+# What the compiler and the CPU's mitigations put between a caller and whom it calls.
+THUNK = re.compile(r"__x86_(indirect|return)_")
+# Kinds of ranges, for the plugin (chains.c), of functions that are not as others.
+KINDS = {"__switch_to_asm": "w", "irq_entries_start": "s", "spurious_entries_start": "s"}
 
 
 class Symbols:
@@ -27,11 +32,30 @@ class Symbols:
             return "[module or generated]", False
         return self.names[i], addr == self.addrs[i]
 
+    def ranges(self):
+        """[(address, kind)] of the whole address space: one for each of what find() tells apart."""
+        found = {0: "u", 1 << 63: "u", KERNEL: "m"}
+        for i, (addr, name) in enumerate(zip(self.addrs, self.names)):
+            if addr >= KERNEL:
+                found[addr] = KINDS.get(name, "f")
+                if i + 1 == len(self.addrs) or self.addrs[i + 1] > addr + LONGEST:
+                    found[addr + LONGEST + 1] = "m"
+        return sorted(found.items())
+
 
 class Window:
     def __init__(self):
         self.insns, self.entries = collections.Counter(), collections.Counter()
+        self.chains, self.under_way = collections.Counter(), []
         self.counters, self.origin, self.kernel, self.user = {}, "open", 0, 0
+
+    def chain(self, depth, name, insns):
+        """The next function of the tree, so deep in it. A thunk is none of its own callee's callers."""
+        del self.under_way[depth:]
+        callers = [c for c in self.under_way if not THUNK.match(c)]
+        self.under_way.append(name)
+        if insns:
+            self.chains[(*callers, name)] += insns
 
 
 def read(figures, symbols=None):
@@ -45,7 +69,9 @@ def read(figures, symbols=None):
                 w.origin, w.kernel, w.user = rest[0], int(rest[1]), int(rest[2])
             elif kind == "C":
                 w.counters[rest[0]] = int(rest[1])
-            elif symbols:
+            elif kind == "N" and symbols:
+                w.chain(int(rest[0]), symbols.find(int(rest[1], 16))[0], int(rest[2]))
+            elif kind == "B" and symbols:
                 name, entry = symbols.find(int(rest[0], 16))
                 w.insns[name] += int(rest[1]) * int(rest[2])
                 if entry:

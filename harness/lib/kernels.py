@@ -5,24 +5,32 @@ import subprocess
 
 from . import BUILD, HARNESS, Failure
 
-IMAGE = "arch/x86/boot/bzImage"
+# What boots, by the architecture's name.
+IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image"}
 PROGRAM = os.path.join(HARNESS, "kernel")
 
 
 def image(kernel):
-    """The bzImage of build/KERNEL, or of a build directory or image given by path."""
+    """What boots of build/KERNEL, or of a build directory or image given by path."""
     for path in (os.path.join(BUILD, kernel), kernel):
         if os.path.isfile(path):
             return os.path.realpath(path)
-        if os.path.isfile(os.path.join(path, IMAGE)):
-            return os.path.realpath(os.path.join(path, IMAGE))
+        for name in IMAGES.values():
+            if os.path.isfile(os.path.join(path, name)):
+                return os.path.realpath(os.path.join(path, name))
     names = subprocess.run([PROGRAM, "--list"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()
     raise Failure(f"kernel '{kernel}' is not built: run make {kernel} first" if kernel in names else
                   f"there is no kernel '{kernel}': give a build directory, or one of {' '.join(names)}")
 
 
+def machine(kernel):
+    """The name of its architecture; that of an image by itself is x86."""
+    path = image(kernel)
+    return next((name for name, end in IMAGES.items() if path.endswith("/" + end)), "x86")
+
+
 def directory(kernel):
-    return image(kernel).removesuffix("/" + IMAGE)
+    return image(kernel).removesuffix("/" + IMAGES[machine(kernel)])
 
 
 def file(kernel, name):

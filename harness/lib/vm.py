@@ -32,6 +32,13 @@ CPU = "max,monitor=off"
 QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
+# Other architectures' machines. There the job's output and /out go through virtio.
+OTHERS = {
+    "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on"],
+}
+OTHERS_CONSOLE = {"arm64": "ttyAMA0"}
+# The emulator's plugins, each with its parts in harness/.
+PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h"], "disturb": ["disturb.c"]}
 SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A X ends it hard."
 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
@@ -71,16 +78,22 @@ def qemu_version():
     return tuple(int(n) for n in re.search(r"version (\d+)\.(\d+)", text).groups())
 
 
+def plugin_sources(name):
+    """The paths of what a plugin is compiled from, its headers among them."""
+    return [os.path.join(HARNESS, part) for part in PLUGINS[name]]
+
+
 def plugin_library(name):
     """build/guest/NAME.so, compiled for the QEMU that is here."""
-    src, lib = os.path.join(HARNESS, name + ".c"), os.path.join(GUEST, name + ".so")
+    sources, lib = plugin_sources(name), os.path.join(GUEST, name + ".so")
     version = qemu_version()
     stamp = f"{lib}.qemu"
-    fresh = (os.path.exists(lib) and os.path.getmtime(lib) > os.path.getmtime(src)
+    fresh = (os.path.exists(lib) and os.path.getmtime(lib) > max(map(os.path.getmtime, sources))
              and os.path.exists(stamp) and open(stamp).read() == str(version))
     if not fresh:
         got = subprocess.run([os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-shared", "-fPIC",
-                              f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib, src])
+                              f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib,
+                              *(src for src in sources if src.endswith(".c"))])
         if got.returncode:
             raise Failure(f"{name}.c does not compile: install gcc and libc6-dev")
         with open(stamp, "w") as f:
@@ -119,6 +132,8 @@ def kvm_works(kernel):
     """Whether a guest of this kernel boots under KVM; tried once per boot of the host.
 
     That /dev/kvm is there proves nothing: nested and confined hosts have it too."""
+    if kernels.machine(kernel) != "x86":
+        return False
     cache = os.path.join(GUEST, "kvm")
     with open("/proc/sys/kernel/random/boot_id") as f:
         key = f.read().strip()
@@ -174,6 +189,20 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
         words += ["nokaslr"]
     if reboots:
         words += ["guest.poweroff"]
+    return cmd + ["-append", " ".join(words + ([append] if append else []))]
+
+
+def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
+    """The same for another architecture, which is emulated and neither shell nor plugin has."""
+    cmd = [*OTHERS[machine], "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
+           "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
+           "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
+           "-device", "virtio-serial-device",
+           "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
+    words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", "guest.tty=hvc0"]
+    if out:
+        cmd += ["-chardev", f"file,id=out,path={out}", "-device", "virtserialport,nr=2,chardev=out,name=out"]
+        words += ["guest.out=vport0p2"]
     return cmd + ["-append", " ".join(words + ([append] if append else []))]
 
 
@@ -310,8 +339,8 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
     again with the memory as it was. cpu: what is different about the CPU model. qemu: another
     command instead of QEMU. Returns a Result."""
-    image = kernels.image(kernel)
-    archives = userspace.archives(additions)
+    image, machine = kernels.image(kernel), kernels.machine(kernel)
+    archives = userspace.archives(additions) if machine == "x86" else userspace.other_archives(machine)
     # So that being ended leaves neither a guest nor its files behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if accel is None:
@@ -328,8 +357,11 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
-                           cpu, qemu)
+        if machine == "x86":
+            cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
+                               cpu, qemu)
+        else:
+            cmd = other_command(machine, image, initrd, smp, mem, append, sent, console_w)
         if shell:
             os.close(console)
             os.close(console_w)
