@@ -393,6 +393,7 @@ static const struct target targets[] = {
 	{ "function_counts", no_words, "0", "0", true },
 	{ "options/count-sorted", switch_words, "1", NULL },
 	{ "options/count-cpus", switch_words, "1", NULL },
+	{ "options/count-callers", switch_words, "1", NULL },
 	{ "options/func-no-repeats", switch_words, "1", NULL, true },
 	{ "options/function-fork", switch_words, "1", NULL, true },
 	{ "options/function-trace", switch_words, "1", NULL },

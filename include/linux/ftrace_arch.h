@@ -10,7 +10,9 @@
  * a NOP then. Sites are given by their address (ip), which is where the CALL or
  * the NOP begins.
  *
- * The architecture defines what begins with arch_ or says so, and calls the rest.
+ * The architecture defines what begins with arch_ or says so, and calls the rest. One
+ * that does not select HAVE_FTRACE_TRAMPOLINES defines arch_ftrace_check_site() and
+ * what is in ftrace_generic.h; the rest is common code then.
  * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
  * to a port.
  */
@@ -23,6 +25,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct module;
 struct orc_entry;
 
 /* Gates, which return hooks have without function tracing, too */
@@ -64,14 +67,29 @@ extern ftrace_func_t ftrace_trace_function;
 void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
+#ifndef ftrace_stub_return
 /**
  * ftrace_stub_return - return from a site as if nothing had been called there
  *
  * The architecture's. Trampolines whose direct function goes away jump here.
  */
 void ftrace_stub_return(void);
+#endif
 
 /* Sites */
+
+#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
+static inline void arch_ftrace_boot(void)
+{
+}
+#else
+/**
+ * arch_ftrace_boot - make ready what sites will call
+ *
+ * Context: boot, before the first site is looked at.
+ */
+void arch_ftrace_boot(void);
+#endif
 
 /**
  * enum ftrace_arch_check - what arch_ftrace_check_site() found
@@ -85,6 +103,7 @@ enum ftrace_arch_check {
 
 /**
  * arch_ftrace_init_site - make a site of new text a NOP
+ * @mod: the module that the text is of, or NULL
  * @ip: the site, as the compiler or the link step left it
  *
  * Called once for each site, at boot and while a module is loaded.
@@ -93,7 +112,7 @@ enum ftrace_arch_check {
  * Return: 0, or -EINVAL if the site is neither a NOP nor a call of __fentry__.
  * The site is put in quarantine then.
  */
-int arch_ftrace_init_site(unsigned long ip);
+int arch_ftrace_init_site(struct module *mod, unsigned long ip);
 
 /**
  * arch_ftrace_check_site - compare a site's text with what it should be
@@ -116,7 +135,7 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
  * Context: the text is mapped and nobody else writes it.
  * Return: how many are as they should be, before the first that is not.
  */
-unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
+unsigned int arch_ftrace_check_sites(unsigned long base, const struct ftrace_record *rec,
 				     unsigned int nr, unsigned long target, unsigned int step);
 
 /**
@@ -168,7 +187,7 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
  * Context: as arch_ftrace_patch_add().
  */
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
-			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to,
+			     const struct ftrace_record *rec, unsigned int nr, unsigned long to,
 			     unsigned int step);
 
 /**
@@ -179,6 +198,26 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
  * the new instructions on return.
  */
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
+
+struct ftrace_callset;
+
+#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
+static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
+					  const struct ftrace_callset *cs)
+{
+}
+#else
+/**
+ * arch_ftrace_patch_move - say what is known of the sites that are added next
+ * @patch: from arch_ftrace_patch_begin()
+ * @from: what they call, as of now
+ * @cs: the callset that they will have, or NULL
+ *
+ * Context: between arch_ftrace_patch_begin() and arch_ftrace_patch_end().
+ */
+void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
+			    const struct ftrace_callset *cs);
+#endif
 
 /* Trampolines */
 
@@ -234,6 +273,8 @@ struct ftrace_callset_link {
  * @pinned: in the list of those that altered text may lead to; these stay
  * @tree: in the tree of trampolines
  * @retiree: frees the callset and its trampoline
+ * @entry: what the word at a site points to, on an architecture that has such a word
+ * @late: the direct function that follows the other ops; there, too
  * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
@@ -270,6 +311,10 @@ struct ftrace_callset {
 	struct list_head	pinned;
 	struct latch_tree_node	tree;
 	struct ftrace_retiree	retiree;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+	struct ftrace_ops	entry;
+	unsigned long		late;
+#endif
 	struct ftrace_callset_link *link;
 	struct ftrace_ops	*ops[] __counted_by(nr_ops);
 };
@@ -290,6 +335,7 @@ static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 #endif
 }
 
+#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
  * arch_ftrace_tramp_alloc - make the trampoline of a callset
  * @cs: the callset; @cs->tramp, @cs->tramp_size and @cs->arch are set on success
@@ -339,6 +385,34 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 				unsigned long to);
 
+#else /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
+static inline int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void arch_ftrace_tramp_free(struct ftrace_callset *cs)
+{
+}
+
+static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+					      unsigned int i, ftrace_func_t to)
+{
+}
+
+/* Through the word at the site, where there is one; direct calls need it. */
+static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
+					      unsigned long to)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	if (cs->nr_ops == 1)
+		WRITE_ONCE(cs->entry.direct_call, to);
+	else
+		WRITE_ONCE(cs->late, to);
+#endif
+}
+#endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
+
 /**
  * arch_ftrace_tramp_orc - unwind data of a trampoline
  * @cs: its callset
@@ -351,6 +425,40 @@ void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callse
  */
 struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
 
+/* Return hooks */
+
+#ifndef arch_ftrace_return_slot
+/**
+ * arch_ftrace_return_slot - where the address stands that a function returns to
+ * @fregs: the registers at the function's site
+ *
+ * The architecture defines it in asm/ftrace.h, if that is not the top of the stack.
+ *
+ * Context: any.
+ * Return: what ftrace_caller restores the address from.
+ */
+static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs *fregs)
+{
+	return (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+}
+#endif
+
+#ifndef arch_ftrace_return_place
+/**
+ * arch_ftrace_return_place - what unwinders know a hooked call by
+ * @slot: from arch_ftrace_return_slot()
+ *
+ * The architecture defines it in asm/ftrace.h, if that is not @slot.
+ *
+ * Context: any.
+ * Return: the last argument of ftrace_graph_ret_addr() for this call.
+ */
+static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *slot)
+{
+	return slot;
+}
+#endif
+
 /* Counts */
 
 /**
@@ -362,6 +470,7 @@ struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigne
  * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
  *	     being counted, where it is asked
  * @off: not 0 on CPUs whose calls are not counted, where it is asked
+ * @passing: what sites counted is of no interest once their text is gone
  *
  * It is asked while the function of the ops is not its saved_func. An architecture
  * reads the last two; all else is ftrace_counts.c's.
@@ -373,6 +482,7 @@ struct ftrace_counts {
 	struct list_head	gone;
 	unsigned long		ignored;
 	u32 __percpu		*off;
+	bool			passing;
 };
 
 /* Stubs, where the architecture has them: then it defines ARCH_FTRACE_STUB_SIZE, in bytes */

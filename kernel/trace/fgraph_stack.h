@@ -10,6 +10,7 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/sched.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -131,7 +132,7 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 	frame->func = ip;
 	frame->ret = *retp;
 	barrier();
-	WRITE_ONCE(frame->retp, retp);
+	WRITE_ONCE(frame->retp, arch_ftrace_return_place(retp));
 	*framep = frame;
 	return true;
 }

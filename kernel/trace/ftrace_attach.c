@@ -23,6 +23,7 @@
 #include "ftrace_attach.h"
 #include "ftrace_callset.h"
 #include "ftrace_gate.h"
+#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_site_set.h"
@@ -31,7 +32,7 @@
 #include "ftrace_update.h"
 
 /* To whoever wants it, like a new one. */
-static void attach_repaired(struct dyn_ftrace *rec, unsigned long ip)
+static void attach_repaired(struct ftrace_record *rec, unsigned long ip)
 {
 	if (ftrace_update_site(ip))
 		ftrace_rec_quarantine(rec);
@@ -51,7 +52,7 @@ static void attach_repaired(struct dyn_ftrace *rec, unsigned long ip)
 void ftrace_release_repaired(void)
 {
 	struct ftrace_table *table;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	if (!ftrace_has_quarantine || ftrace_disabled)
 		return;
@@ -195,6 +196,95 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 }
 
 /**
+ * ftrace_guard_attach - let an ops be called wherever a guarded one is
+ * @ops: the ops, which counts; there is no other guard
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: as for ftrace_attach(); -ENODEV after ftrace_kill().
+ */
+int ftrace_guard_attach(struct ftrace_ops *ops)
+{
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return -ENODEV;
+	ftrace_ops_init(ops);
+	ftrace_guard = ops;
+	ret = ftrace_attach(ops);
+	if (ret)
+		ftrace_guard = NULL;
+	return ret;
+}
+
+/**
+ * ftrace_guard_detach - take back ftrace_guard_attach()
+ *
+ * Context: ftrace_lock is held; sleeps. After ftrace_kill() all stays as it is.
+ */
+void ftrace_guard_detach(void)
+{
+	struct ftrace_ops *ops = ftrace_guard;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_disabled)
+		return;
+	ftrace_guard = NULL;
+	ftrace_detach(ops);
+}
+
+/**
+ * ftrace_guarded_leave - take all guarded ops away from sites
+ * @sites: the sites
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
+ */
+int ftrace_guarded_leave(struct ftrace_site_set *sites)
+{
+	struct ftrace_site_set *old = ftrace_guarded_out, *out;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	out = ftrace_site_set_union(old, sites);
+	if (!out)
+		return -ENOMEM;
+	ftrace_guarded_out = out;
+	ret = ftrace_update_guarded(sites);
+	if (ret)
+		ftrace_guarded_out = old;
+	ftrace_site_set_free(ret ? out : old);
+	return ret;
+}
+
+/**
+ * ftrace_guarded_return - let guarded ops have all sites again that they want
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
+ */
+int ftrace_guarded_return(void)
+{
+	struct ftrace_site_set *old = ftrace_guarded_out;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!old)
+		return 0;
+	ftrace_guarded_out = NULL;
+	ret = ftrace_update_guarded(old);
+	if (ret)
+		ftrace_guarded_out = old;
+	else
+		ftrace_site_set_free(old);
+	return ret;
+}
+
+/**
  * ftrace_update_all - attach or detach all ops as ftrace_enabled says
  *
  * Context: ftrace_lock is held; sleeps.
@@ -227,7 +317,7 @@ int ftrace_update_all(void)
 void ftrace_detach_table(struct ftrace_table *table)
 {
 	struct ftrace_callset *cs;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 	u32 nr;
 
 	lockdep_assert_held(&ftrace_lock);

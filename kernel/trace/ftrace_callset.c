@@ -36,6 +36,7 @@
 #include "ftrace_callset.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
+#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
 #include "ftrace_stubs.h"
@@ -100,7 +101,7 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
  */
 struct ftrace_callset *ftrace_callset_at(unsigned long ip)
 {
-	struct dyn_ftrace *rec = ftrace_site_find(ip);
+	struct ftrace_record *rec = ftrace_site_find(ip);
 
 	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
 }
@@ -323,6 +324,23 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 	cs->ops[cs->nr_ops++] = ops;
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *entry, struct ftrace_regs *fregs);
+
+/* What ftrace_caller finds through the word at a site. */
+static void callset_set_entry(struct ftrace_callset *cs)
+{
+	cs->entry.func = callset_entry_func;
+	if (cs->direct)
+		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));
+}
+#else
+static void callset_set_entry(struct ftrace_callset *cs)
+{
+}
+#endif
+
 static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned int nr)
 {
 	size_t size = struct_size_t(struct ftrace_callset, ops, nr);
@@ -339,6 +357,7 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
+	callset_set_entry(cs);
 	return cs;
 }
 
@@ -391,13 +410,39 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 	return false;
 }
 
-/* Functions, then graph users, then the direct one; and by registration. */
+/* The guard, then functions, graph users, and the direct one; and by registration. */
 static u64 callset_order(const struct ftrace_ops *ops)
 {
 	u64 class = ops->flags & FTRACE_OPS_FL_DIRECT ? 2 :
 		    ops->flags & FTRACE_OPS_FL_GRAPH ? 1 : 0;
 
-	return class << 32 | ops->seq;
+	return ops == ftrace_guard ? 0 : class << 32 | ops->seq;
+}
+
+/* Room for the ops of a callset, one that is added, and the guard. */
+static struct ftrace_ops **callset_list_alloc(const struct ftrace_callset *cs)
+{
+	return kmalloc_array((cs ? cs->nr_ops : 0) + 2, sizeof(struct ftrace_ops *), GFP_KERNEL);
+}
+
+/* Lists the ops of a callset but for @without and those that are gone; returns how many. */
+static unsigned int callset_list(const struct ftrace_callset *cs, const struct ftrace_ops *without,
+				 struct ftrace_ops **list)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
+		if (cs->ops[i] != without && cs->ops[i] != callset_nobody)
+			list[nr++] = cs->ops[i];
+	}
+	return nr;
+}
+
+static void callset_list_insert(struct ftrace_ops **list, unsigned int nr, struct ftrace_ops *ops)
+{
+	for (; nr && callset_order(list[nr - 1]) > callset_order(ops); nr--)
+		list[nr] = list[nr - 1];
+	list[nr] = ops;
 }
 
 /**
@@ -406,7 +451,8 @@ static u64 callset_order(const struct ftrace_ops *ops)
  * @ops: the ops
  *
  * A callset that is made here has no sites and no trampoline yet; if none get
- * it, ftrace_callsets_drop_idle() drops it.
+ * it, ftrace_callsets_drop_idle() drops it. The guard comes with the first guarded ops,
+ * and not without one.
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: the callset, @cs itself if it calls @ops already; ERR_PTR of -ENOMEM,
@@ -415,31 +461,24 @@ static u64 callset_order(const struct ftrace_ops *ops)
  */
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	unsigned int nr = cs ? cs->nr_ops : 0, count = 0, i;
 	struct ftrace_callset *to;
 	struct ftrace_ops **list;
+	unsigned int nr;
 
 	if (ftrace_callset_has(cs, ops))
 		return cs;
-	for (i = 0; i < nr; i++) {
+	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
 		if (ftrace_ops_conflict(cs->ops[i], ops))
 			return ERR_PTR(-EBUSY);
 	}
-	list = kmalloc_array(nr + 1, sizeof(*list), GFP_KERNEL);
+	list = callset_list_alloc(cs);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 
-	for (i = 0; i < nr && callset_order(cs->ops[i]) < callset_order(ops); i++) {
-		if (cs->ops[i] != callset_nobody)
-			list[count++] = cs->ops[i];
-	}
-	list[count++] = ops;
-	for (; i < nr; i++) {
-		if (cs->ops[i] != callset_nobody)
-			list[count++] = cs->ops[i];
-	}
-
-	to = callset_of(list, count);
+	nr = callset_list(cs, NULL, list);
+	callset_list_insert(list, nr, ops);
+	nr = ftrace_guarded_list(list, nr + 1);
+	to = callset_of(list, nr);
 	kfree(list);
 	return to;
 }
@@ -457,18 +496,15 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 {
 	struct ftrace_callset *to;
 	struct ftrace_ops **list;
-	unsigned int nr = 0;
+	unsigned int nr;
 
 	if (!ftrace_callset_has(cs, ops))
 		return cs;
-	list = kmalloc_array(cs->nr_ops, sizeof(*list), GFP_KERNEL);
+	list = callset_list_alloc(cs);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 
-	for (unsigned int i = 0; i < cs->nr_ops; i++) {
-		if (cs->ops[i] != ops && cs->ops[i] != callset_nobody)
-			list[nr++] = cs->ops[i];
-	}
+	nr = ftrace_guarded_list(list, callset_list(cs, ops, list));
 	to = callset_of(list, nr);
 	kfree(list);
 	return to;
@@ -591,10 +627,13 @@ static struct ftrace_counts *callset_stub_counts(const struct ftrace_callset *cs
 	return NULL;
 }
 
-/* Without a trampoline sites go through ftrace_caller, which knows no direct functions. */
+/*
+ * Without a trampoline sites go through ftrace_caller, which knows direct functions by
+ * the word at the site only.
+ */
 static int callset_alloc_tramp(struct ftrace_callset *cs)
 {
-	int ret = cs->direct ? -ENOMEM : 0;
+	int ret = cs->direct && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? -ENOMEM : 0;
 
 	if (cs->direct && cs->nr_ops == 1)
 		return 0;
@@ -639,7 +678,8 @@ int ftrace_callset_establish(struct ftrace_callset *cs)
 		cs->target = cs->tramp;
 	else if (cs->direct)
 		cs->target = ftrace_ops_direct(cs->direct);
-	else if (cs->flags & FTRACE_OPS_FL_SAVE_REGS)
+	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
+		 cs->flags & FTRACE_OPS_FL_SAVE_REGS)
 		cs->target = (unsigned long)ftrace_regs_caller;
 	else
 		cs->target = (unsigned long)ftrace_caller;
@@ -690,7 +730,7 @@ static int callset_reserve_counts(struct ftrace_callset *cs, struct ftrace_table
  * Return: 0 or -ENOMEM.
  */
 int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
-			   const struct dyn_ftrace *rec, unsigned int nr)
+			   const struct ftrace_record *rec, unsigned int nr)
 {
 	unsigned int first = rec - table->recs;
 	int ret;
@@ -726,7 +766,7 @@ unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
  */
 unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 				    const struct ftrace_table *table,
-				    const struct dyn_ftrace *rec, unsigned int nr,
+				    const struct ftrace_record *rec, unsigned int nr,
 				    unsigned long *target, unsigned int *step)
 {
 	*step = 0;
@@ -802,7 +842,7 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	/* These bring their own protection. */
 	if (cs->nr_graph)
-		cs->graph_func(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), cs);
+		cs->graph_func(ip, arch_ftrace_return_slot(fregs), cs);
 }
 
 /**
@@ -821,7 +861,7 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_callset *cs;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
@@ -837,6 +877,37 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 }
 
 NOKPROBE_SYMBOL(ftrace_list_func);
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+/* The direct function that follows the other ops; preemption is disabled. */
+static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftrace_regs *fregs)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	unsigned long late = READ_ONCE(cs->late);
+
+	if (late)
+		arch_ftrace_set_direct_caller(fregs, late);
+#endif
+}
+
+/* As ftrace_list_func(), for a callset that the word at the site has named. */
+static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *entry, struct ftrace_regs *fregs)
+{
+	struct ftrace_callset *cs = container_of(entry, struct ftrace_callset, entry);
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+
+	preempt_disable_notrace();
+	ftrace_gate_enter(&ftrace_list_gate);
+	list_call(ip, parent_ip, cs, fregs);
+	ftrace_gate_leave(&ftrace_list_gate);
+	list_go_direct(cs, fregs);
+	preempt_enable_notrace();
+}
+
+NOKPROBE_SYMBOL(callset_entry_func);
+#endif
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_callset_kunit.c"

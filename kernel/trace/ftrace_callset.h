@@ -32,11 +32,11 @@ void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patc
 void ftrace_callset_drop(struct ftrace_callset *cs);
 void ftrace_callsets_drop_idle(void);
 int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
-			   const struct dyn_ftrace *rec, unsigned int nr);
+			   const struct ftrace_record *rec, unsigned int nr);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
 unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 				    const struct ftrace_table *table,
-				    const struct dyn_ftrace *rec, unsigned int nr,
+				    const struct ftrace_record *rec, unsigned int nr,
 				    unsigned long *target, unsigned int *step);
 struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 
@@ -54,7 +54,7 @@ struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 /* Whether the callset's sites call the direct function without a trampoline. */
 static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
 {
-	return cs->direct && !cs->tramp;
+	return cs->direct && cs->nr_ops == 1;
 }
 
 #endif /* _KERNEL_TRACE_FTRACE_CALLSET_H */

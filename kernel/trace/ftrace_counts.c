@@ -9,7 +9,8 @@
  *     are found through a table, and stay for a grace period after that is gone.
  *  3. What a module's sites counted is added up by name when the module goes.
  *
- * ftrace_lock covers everything but ftrace_counts_find() and counting itself.
+ * ftrace_lock covers everything but ftrace_counts_find() and counting itself, for which
+ * ftrace_count_call() is there where no code of a callset does it.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -203,6 +204,60 @@ u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,
 	return group ? group + index % FTRACE_COUNT_GROUP : NULL;
 }
 
+/**
+ * ftrace_count_call - the function of an ops that counts
+ * @ip: the site
+ * @parent_ip: not asked for
+ * @ops: the ops
+ * @fregs: not asked for
+ *
+ * Context: any that can be traced, NMI included.
+ */
+void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	const struct ftrace_counts *counts = READ_ONCE(ops->counts);
+	const struct ftrace_table *table;
+	u64 __percpu *count = NULL;
+
+	/* Holds up the freeing of the table and the counts. */
+	preempt_disable_notrace();
+	table = ftrace_table_find(ip);
+	/* After ftrace_kill() it is called for ever. */
+	if (table && counts)
+		count = ftrace_counts_find(counts, table, ftrace_table_lower_bound(table, ip));
+	if (count)
+		this_cpu_inc(*count);
+	preempt_enable_notrace();
+}
+
+/**
+ * ftrace_counts_take - what this CPU counted in a group of records, and no longer has
+ * @counts: the counts
+ * @table: the records
+ * @group: which FTRACE_COUNT_GROUP of them
+ * @n: gets the counts, of FTRACE_COUNT_GROUP records at most
+ *
+ * Context: ftrace_lock is held; the caller stays on its CPU.
+ * Return: how many counts there are; 0 if none of the records was ever counted.
+ */
+unsigned int ftrace_counts_take(const struct ftrace_counts *counts,
+				const struct ftrace_table *table, unsigned int group, u64 *n)
+{
+	const struct ftrace_count_table *ct = counts_table(counts, table);
+	unsigned int nr = ftrace_count_group_size(table, group);
+	u64 __percpu *count;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ct || !ct->group[group])
+		return 0;
+	count = ct->group[group];
+	for (unsigned int i = 0; i < nr; i++)
+		n[i] = this_cpu_read(count[i]) ? this_cpu_xchg(count[i], 0) : 0;
+	return nr;
+}
+
 static void count_table_reset(struct ftrace_count_table *ct, int cpu)
 {
 	for (unsigned int i = 0; i < ct->nr; i++) {
@@ -317,7 +372,8 @@ void ftrace_counts_forget_table(struct ftrace_table *table)
 		ct = counts_table(counts, table);
 		if (!ct)
 			continue;
-		counts_keep_table(counts, table);
+		if (!counts->passing)
+			counts_keep_table(counts, table);
 		list_del_rcu(&ct->node);
 		ftrace_retire(&ct->retiree);
 	}

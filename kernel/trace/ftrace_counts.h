@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_FTRACE_COUNTS_H
 #define _KERNEL_TRACE_FTRACE_COUNTS_H
 
+#include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -34,6 +35,10 @@ u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_ta
 				  unsigned int group);
 u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,
 				 const struct ftrace_table *table, unsigned int index);
+void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs);
+unsigned int ftrace_counts_take(const struct ftrace_counts *counts,
+				const struct ftrace_table *table, unsigned int group, u64 *n);
 void ftrace_counts_reset(struct ftrace_counts *counts);
 void ftrace_counts_forget_table(struct ftrace_table *table);
 

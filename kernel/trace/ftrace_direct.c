@@ -40,10 +40,12 @@ static void direct_move_site(struct ftrace_ops *ops, unsigned long ip, unsigned 
 
 	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != ops)
 		return;
-	if (arch_ftrace_check_site(ip, ops->direct_call) == FTRACE_SITE_OK)
-		arch_ftrace_patch_add(patch, ip, addr);
-	else
+	if (arch_ftrace_check_site(ip, ops->direct_call) != FTRACE_SITE_OK) {
 		ftrace_quarantine(ftrace_site_find(ip), ip, ops->direct_call);
+		return;
+	}
+	arch_ftrace_patch_move(patch, ops->direct_call, cs);
+	arch_ftrace_patch_add(patch, ip, addr);
 }
 
 /* No CPU enters the old function any more on return; a task may still be in it. */

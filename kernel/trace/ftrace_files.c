@@ -29,6 +29,7 @@
 #include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
 #include "trace.h"
+#include "trace_guard.h"
 
 /* With the distance to the symbol before it, the name of a site that has none. */
 #define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
@@ -63,7 +64,7 @@ struct site_reader {
 	unsigned int		suffix_len;
 };
 
-static bool site_is_listed(enum site_list list, const struct dyn_ftrace *rec)
+static bool site_is_listed(enum site_list list, const struct ftrace_record *rec)
 {
 	switch (list) {
 	case SITES_ENABLED:
@@ -179,7 +180,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
  * direct call, M if there ever was one of the last two, Q for quarantine. A direct
  * call has always been shown as one for which all registers are saved.
  */
-static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
+static void print_attached(struct seq_file *m, const struct ftrace_record *rec)
 {
 	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long flags = cs ? cs->flags : 0;
@@ -198,7 +199,7 @@ static void print_attached(struct seq_file *m, const struct dyn_ftrace *rec)
 static int site_seq_show(struct seq_file *m, void *v)
 {
 	struct site_reader *r = m->private;
-	const struct dyn_ftrace *rec = &r->table->recs[r->index];
+	const struct ftrace_record *rec = &r->table->recs[r->index];
 	unsigned long ip = ftrace_rec_ip(r->table, rec);
 	const char *name = ftrace_names_get(&r->names, r->index);
 
@@ -266,7 +267,7 @@ static const struct file_operations site_list_fops = {
 static unsigned int count_quarantined(void)
 {
 	struct ftrace_table *table;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 	unsigned int count = 0;
 
 	for_each_ftrace_table(table) {
@@ -356,6 +357,7 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
+	trace_guard_create_files(d_tracer);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

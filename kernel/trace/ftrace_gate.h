@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_FTRACE_GATE_H
 #define _KERNEL_TRACE_FTRACE_GATE_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/ftrace_arch.h>
 #include <linux/percpu.h>
@@ -22,6 +23,8 @@ static __always_inline void ftrace_gate_enter(struct ftrace_gate_count __percpu 
 static __always_inline void ftrace_gate_leave(struct ftrace_gate_count __percpu *count)
 {
 	barrier();
+	/* What was done inside comes first, also where CPUs reorder stores. */
+	smp_mb__before_atomic();
 	this_cpu_inc(count->left);
 }
 

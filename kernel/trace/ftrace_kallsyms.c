@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names for addresses that no other symbol table has: trampolines, and functions
- * of modules' init text that is gone. A trace that is read later names the latter.
+ * Names for addresses that no other symbol table has: trampolines, stubs, and functions
+ * of modules' init text that is gone. A trace that is read later names the last.
  *
  * Invariants:
  *  1. The names of a module's init text are kept from when the text is freed until
@@ -27,6 +27,7 @@
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
+#include "ftrace_stubs.h"
 
 #ifdef CONFIG_MODULES
 
@@ -92,7 +93,7 @@ static bool init_func_save(struct init_func *func, unsigned long ip)
 void ftrace_kallsyms_save_init(const struct ftrace_table *table)
 {
 	struct init_names *names;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -181,19 +182,22 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned 
 			      char **modname, const unsigned char **modbuildid, char *sym)
 {
 	unsigned long found_start, found_size;
+	struct init_names *names = NULL;
 	struct ftrace_callset *cs;
-	struct init_names *names;
 	struct init_func *func;
 	int ret = 0;
 
 	preempt_disable_notrace();
 	/* First what is there now: it may be where init text was. */
 	cs = ftrace_callset_by_tramp(addr);
-	names = cs ? NULL : init_names_find(addr, &func);
+	found_size = cs ? cs->tramp_size : ftrace_stubs_around(addr, &found_start);
+	if (!found_size)
+		names = init_names_find(addr, &func);
 	if (cs) {
 		found_start = cs->tramp;
-		found_size = cs->tramp_size;
 		ret = strscpy(sym, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+	} else if (found_size) {
+		ret = strscpy(sym, FTRACE_STUB_SYM, KSYM_NAME_LEN);
 	} else if (names) {
 		found_start = func->start;
 		found_size = func->size;

@@ -176,7 +176,7 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 static int match_number(struct ftrace_site_set *set, const struct site_pattern *pattern)
 {
 	struct ftrace_table *table;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 	unsigned long number;
 
 	if (kstrtoul(pattern->text, 0, &number) || !number)
@@ -226,7 +226,7 @@ static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
  */
 void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set)
 {
-	const struct dyn_ftrace *rec;
+	const struct ftrace_record *rec;
 	unsigned int nr = 0;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -302,7 +302,7 @@ struct why_no_site {
 
 static bool function_is_quarantined(unsigned long addr)
 {
-	const struct dyn_ftrace *rec;
+	const struct ftrace_record *rec;
 
 	guard(preempt_notrace)();
 	rec = ftrace_site_find(ftrace_location_any(addr));

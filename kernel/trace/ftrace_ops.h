@@ -3,7 +3,7 @@
  * What an ops is and carries, and what is retired. See ftrace_ops.c.
  *
  * Words: a site is one compiler-made call at the head of a function; a record
- * (struct dyn_ftrace) is a site at run time; a table holds the sorted records
+ * (struct ftrace_record) is a site at run time; a table holds the sorted records
  * of one piece of text; a callset is the ordered list of ops that a site
  * calls; a transaction changes the callsets of many sites, or of none.
  *
@@ -35,6 +35,24 @@ enum ftrace_refusal {
 	FTRACE_REFUSED_DIRECT,
 	FTRACE_REFUSED_SHARE,
 	FTRACE_REFUSED_QUARANTINE,
+};
+
+/**
+ * enum ftrace_guarded - what a call costs that an ops gets: its ops->guarded
+ * @FTRACE_GUARDED_NOT: nobody asks
+ * @FTRACE_GUARDED_FUNCTION: an entry of the function tracer
+ * @FTRACE_GUARDED_GRAPH: two of them, and a hooked return
+ * @FTRACE_GUARDED_PROBE: an event of a probe
+ * @FTRACE_NR_GUARDED: how many there are
+ *
+ * See ftrace_guarded.c.
+ */
+enum ftrace_guarded {
+	FTRACE_GUARDED_NOT,
+	FTRACE_GUARDED_FUNCTION,
+	FTRACE_GUARDED_GRAPH,
+	FTRACE_GUARDED_PROBE,
+	FTRACE_NR_GUARDED,
 };
 
 extern struct mutex ftrace_lock;

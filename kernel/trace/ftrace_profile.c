@@ -101,7 +101,7 @@ struct profile_count {
 struct ftrace_profile {
 	unsigned long			base;
 	unsigned long			size;
-	const struct dyn_ftrace		*recs;
+	const struct ftrace_record		*recs;
 	u32				*first;
 	const struct ftrace_table	*table;
 	u64				cycle;

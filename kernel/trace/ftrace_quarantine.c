@@ -33,7 +33,7 @@ bool ftrace_has_quarantine;
  *
  * Context: ftrace_lock is held.
  */
-void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target)
+void ftrace_quarantine(struct ftrace_record *rec, unsigned long ip, unsigned long target)
 {
 	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 
@@ -48,18 +48,20 @@ void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long t
 	ftrace_callset_add_sites(cs, -1);
 }
 
-static bool site_is_repaired(const struct dyn_ftrace *rec, unsigned long ip)
+/* Tells in *@target what the site calls if it is. */
+static bool site_is_repaired(const struct ftrace_record *rec, unsigned long ip,
+			     unsigned long *target)
 {
 	const struct ftrace_table *table = ftrace_table_find(ip);
 	struct ftrace_callset *cs;
-	unsigned long target;
 	unsigned int step;
 
+	*target = 0;
 	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
 		return true;
 	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
-		ftrace_callset_targets(cs, table, rec, 1, &target, &step);
-		if (arch_ftrace_check_site(ip, target) == FTRACE_SITE_OK)
+		ftrace_callset_targets(cs, table, rec, 1, target, &step);
+		if (arch_ftrace_check_site(ip, *target) == FTRACE_SITE_OK)
 			return true;
 	}
 	return false;
@@ -73,16 +75,18 @@ static bool site_is_repaired(const struct dyn_ftrace *rec, unsigned long ip)
  * Context: ftrace_lock is held; sleeps.
  * Return: whether it was in quarantine, and is not any more. It is a NOP then.
  */
-bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip)
+bool ftrace_quarantine_release(struct ftrace_record *rec, unsigned long ip)
 {
 	struct ftrace_patch *patch;
+	unsigned long target;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(rec, ip))
+	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(rec, ip, &target))
 		return false;
-	if (arch_ftrace_check_site(ip, 0) != FTRACE_SITE_OK) {
+	if (target) {
 		patch = arch_ftrace_patch_begin(1);
+		arch_ftrace_patch_move(patch, target, NULL);
 		arch_ftrace_patch_add(patch, ip, 0);
 		arch_ftrace_patch_end(patch);
 	}
@@ -98,10 +102,10 @@ bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip)
  */
 void __init_or_module ftrace_quarantine_init(struct ftrace_table *table)
 {
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	for_each_ftrace_rec(table, rec) {
-		if (arch_ftrace_init_site(ftrace_rec_ip(table, rec))) {
+		if (arch_ftrace_init_site(table->mod, ftrace_rec_ip(table, rec))) {
 			ftrace_rec_quarantine(rec);
 			ftrace_has_quarantine = true;
 		}
@@ -116,7 +120,7 @@ void __init_or_module ftrace_quarantine_init(struct ftrace_table *table)
  */
 void ftrace_quarantine_report(const struct ftrace_table *table)
 {
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	if (!ftrace_has_quarantine)
 		return;

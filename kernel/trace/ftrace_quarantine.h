@@ -7,13 +7,13 @@
 
 #include <linux/types.h>
 
-struct dyn_ftrace;
+struct ftrace_record;
 struct ftrace_table;
 
 extern bool ftrace_has_quarantine;
 
-void ftrace_quarantine(struct dyn_ftrace *rec, unsigned long ip, unsigned long target);
-bool ftrace_quarantine_release(struct dyn_ftrace *rec, unsigned long ip);
+void ftrace_quarantine(struct ftrace_record *rec, unsigned long ip, unsigned long target);
+bool ftrace_quarantine_release(struct ftrace_record *rec, unsigned long ip);
 void ftrace_quarantine_init(struct ftrace_table *table);
 void ftrace_quarantine_report(const struct ftrace_table *table);
 

@@ -149,7 +149,7 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 
 /* The first site in [@start, @end], with its record, or 0. */
 static unsigned long site_first(unsigned long start, unsigned long end,
-				const struct dyn_ftrace **rec)
+				const struct ftrace_record **rec)
 {
 	struct ftrace_table *table = ftrace_table_find(start);
 	unsigned long ip;
@@ -166,7 +166,7 @@ static unsigned long site_first(unsigned long start, unsigned long end,
 }
 
 /* See the third invariant. */
-static bool site_is_hidden(const struct dyn_ftrace *rec)
+static bool site_is_hidden(const struct ftrace_record *rec)
 {
 	return unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec);
 }
@@ -174,7 +174,7 @@ static bool site_is_hidden(const struct dyn_ftrace *rec)
 /* Those in quarantine included. */
 static unsigned long site_first_any(unsigned long start, unsigned long end)
 {
-	const struct dyn_ftrace *rec;
+	const struct ftrace_record *rec;
 	unsigned long ip;
 
 	preempt_disable_notrace();
@@ -190,7 +190,7 @@ static unsigned long site_first_any(unsigned long start, unsigned long end)
  * Context: as for ftrace_table_find().
  * Return: the record, or NULL.
  */
-struct dyn_ftrace *ftrace_site_find(unsigned long ip)
+struct ftrace_record *ftrace_site_find(unsigned long ip)
 {
 	struct ftrace_table *table = ftrace_table_find(ip);
 	unsigned int i;
@@ -213,7 +213,7 @@ struct dyn_ftrace *ftrace_site_find(unsigned long ip)
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
-	const struct dyn_ftrace *rec;
+	const struct ftrace_record *rec;
 	unsigned long ip;
 
 	preempt_disable_notrace();
@@ -533,7 +533,7 @@ void ftrace_table_free(struct ftrace_table *table)
 
 static int rec_cmp(const void *a, const void *b)
 {
-	const struct dyn_ftrace *x = a, *y = b;
+	const struct ftrace_record *x = a, *y = b;
 
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }

@@ -33,24 +33,24 @@ struct module;
 
 static_assert(!(FTRACE_STATE_CALLSET &
 		(FTRACE_STATE_MODIFIED | FTRACE_STATE_TOUCHED | FTRACE_STATE_QUARANTINE)));
-static_assert(sizeof(struct dyn_ftrace) == 8);
+static_assert(sizeof(struct ftrace_record) == 8);
 
-static inline u32 ftrace_rec_callset(const struct dyn_ftrace *rec)
+static inline u32 ftrace_rec_callset(const struct ftrace_record *rec)
 {
 	return FIELD_GET(FTRACE_STATE_CALLSET, READ_ONCE(rec->state));
 }
 
-static inline bool ftrace_rec_touched(const struct dyn_ftrace *rec)
+static inline bool ftrace_rec_touched(const struct ftrace_record *rec)
 {
 	return READ_ONCE(rec->state) & FTRACE_STATE_TOUCHED;
 }
 
-static inline bool ftrace_rec_modified(const struct dyn_ftrace *rec)
+static inline bool ftrace_rec_modified(const struct ftrace_record *rec)
 {
 	return READ_ONCE(rec->state) & FTRACE_STATE_MODIFIED;
 }
 
-static inline bool ftrace_rec_quarantined(const struct dyn_ftrace *rec)
+static inline bool ftrace_rec_quarantined(const struct ftrace_record *rec)
 {
 	return READ_ONCE(rec->state) & FTRACE_STATE_QUARANTINE;
 }
@@ -59,19 +59,19 @@ static inline bool ftrace_rec_quarantined(const struct dyn_ftrace *rec)
  * Callers hold ftrace_lock: readers without it see the old or the new word.
  * @mark is what the record remembers of its new callset, from now on.
  */
-static inline void ftrace_rec_set_callset(struct dyn_ftrace *rec, u32 nr, u32 mark)
+static inline void ftrace_rec_set_callset(struct ftrace_record *rec, u32 nr, u32 mark)
 {
 	u32 flags = rec->state & ~FTRACE_STATE_CALLSET;
 
 	WRITE_ONCE(rec->state, flags | mark | FIELD_PREP(FTRACE_STATE_CALLSET, nr));
 }
 
-static inline void ftrace_rec_quarantine(struct dyn_ftrace *rec)
+static inline void ftrace_rec_quarantine(struct ftrace_record *rec)
 {
 	WRITE_ONCE(rec->state, rec->state | FTRACE_STATE_QUARANTINE);
 }
 
-static inline void ftrace_rec_release(struct dyn_ftrace *rec)
+static inline void ftrace_rec_release(struct ftrace_record *rec)
 {
 	WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
 }
@@ -92,7 +92,7 @@ struct ftrace_table {
 	unsigned long		base;
 	unsigned long		start;
 	unsigned long		end;
-	struct dyn_ftrace	*recs;
+	struct ftrace_record	*recs;
 	unsigned int		nr;
 	bool			init;
 	struct module		*mod;
@@ -101,7 +101,7 @@ struct ftrace_table {
 };
 
 static inline unsigned long ftrace_rec_ip(const struct ftrace_table *table,
-					  const struct dyn_ftrace *rec)
+					  const struct ftrace_record *rec)
 {
 	return table->base + rec->offset;
 }
@@ -115,7 +115,7 @@ extern unsigned long ftrace_sites_changed;
 
 struct ftrace_table *ftrace_table_next(const struct ftrace_table *table);
 struct ftrace_table *ftrace_table_find(unsigned long ip);
-struct dyn_ftrace *ftrace_site_find(unsigned long ip);
+struct ftrace_record *ftrace_site_find(unsigned long ip);
 unsigned long ftrace_location_any(unsigned long ip);
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,

@@ -16,6 +16,7 @@
 #include <linux/ftrace_arch.h>
 #include <linux/lockdep.h>
 #include <linux/overflow.h>
+#include <linux/perf_event.h>
 #include <linux/rbtree_latch.h>
 #include <linux/slab.h>
 
@@ -56,6 +57,11 @@ struct ftrace_stub_table {
 
 static struct latch_tree_root stub_tree __cacheline_aligned;
 
+static unsigned int stub_group_size(const struct ftrace_stub_group *group)
+{
+	return group->nr * ARCH_FTRACE_STUB_SIZE;
+}
+
 /* Groups do not overlap. */
 static bool stub_tree_less(struct latch_tree_node *a, struct latch_tree_node *b)
 {
@@ -70,7 +76,7 @@ static int stub_tree_comp(void *key, struct latch_tree_node *node)
 
 	if (addr < group->text)
 		return -1;
-	return addr - group->text >= group->nr * ARCH_FTRACE_STUB_SIZE;
+	return addr - group->text >= stub_group_size(group);
 }
 
 static const struct latch_tree_ops stub_tree_ops = {
@@ -90,8 +96,32 @@ static struct ftrace_stub_table *stub_table(const struct ftrace_callset *cs,
 	return NULL;
 }
 
+static void stub_tell_perf_symbol(const struct ftrace_stub_group *group, bool gone)
+{
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, group->text, stub_group_size(group), gone,
+			   FTRACE_STUB_SYM);
+}
+
+/* They have a name as long as there is text. */
+static void stub_tell_perf_new(const struct ftrace_stub_group *group)
+{
+	void *text = (void *)group->text;
+
+	stub_tell_perf_symbol(group, false);
+	perf_event_text_poke(text, NULL, 0, text, stub_group_size(group));
+}
+
+static void stub_tell_perf_gone(const struct ftrace_stub_group *group)
+{
+	void *text = (void *)group->text;
+
+	perf_event_text_poke(text, text, stub_group_size(group), NULL, 0);
+	stub_tell_perf_symbol(group, true);
+}
+
 static void stub_group_hide(struct ftrace_stub_group *group)
 {
+	stub_tell_perf_gone(group);
 	latch_tree_erase(&group->tree, &stub_tree, &stub_tree_ops);
 }
 
@@ -151,6 +181,7 @@ static struct ftrace_stub_group *stub_group_make(struct ftrace_callset *cs,
 		return NULL;
 	}
 	latch_tree_insert(&group->tree, &stub_tree, &stub_tree_ops);
+	stub_tell_perf_new(group);
 	return group;
 }
 
@@ -165,7 +196,7 @@ static struct ftrace_stub_group *stub_group_make(struct ftrace_callset *cs,
  * Return: 0 or -ENOMEM.
  */
 int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
-			 const struct dyn_ftrace *rec, unsigned int nr)
+			 const struct ftrace_record *rec, unsigned int nr)
 {
 	unsigned int first = rec - table->recs;
 	struct ftrace_stub_table *st = stub_table(cs, table);
@@ -196,7 +227,7 @@ int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
  * Return: for how many of the records this holds, at least 1.
  */
 unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct ftrace_table *table,
-				 const struct dyn_ftrace *rec, unsigned int nr,
+				 const struct ftrace_record *rec, unsigned int nr,
 				 unsigned long *target)
 {
 	unsigned int first = rec - table->recs, i = first % FTRACE_COUNT_GROUP;
@@ -205,6 +236,13 @@ unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct f
 
 	*target = group ? group->text + i * ARCH_FTRACE_STUB_SIZE : cs->tramp;
 	return min(nr, FTRACE_COUNT_GROUP - i);
+}
+
+static struct ftrace_stub_group *stub_group_find(unsigned long addr)
+{
+	struct latch_tree_node *node = latch_tree_find((void *)addr, &stub_tree, &stub_tree_ops);
+
+	return node ? container_of(node, struct ftrace_stub_group, tree) : NULL;
 }
 
 /**
@@ -216,9 +254,27 @@ unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct f
  */
 struct ftrace_callset *ftrace_stubs_find(unsigned long addr)
 {
-	struct latch_tree_node *node = latch_tree_find((void *)addr, &stub_tree, &stub_tree_ops);
+	const struct ftrace_stub_group *group = stub_group_find(addr);
 
-	return node ? container_of(node, struct ftrace_stub_group, tree)->cs : NULL;
+	return group ? group->cs : NULL;
+}
+
+/**
+ * ftrace_stubs_around - find the stubs among which an address is
+ * @addr: the address
+ * @start: gets where they begin
+ *
+ * Context: as for ftrace_stubs_find().
+ * Return: how many bytes they are; 0 if there are none.
+ */
+unsigned int ftrace_stubs_around(unsigned long addr, unsigned long *start)
+{
+	const struct ftrace_stub_group *group = stub_group_find(addr);
+
+	if (!group)
+		return 0;
+	*start = group->text;
+	return stub_group_size(group);
 }
 
 /**

@@ -13,6 +13,9 @@
  *    be the distance of a site that lies one byte before its own entry, where
  *    no text is: the two forms cannot be mistaken for each other, and the link
  *    of a module may mix them.
+ *  - With -fpatchable-function-entry, the address of the room that the compiler left
+ *    for each function. The architecture knows where the site is in it. There are no
+ *    other entries then, and boot sorts them.
  *
  * A table is made of those that lie in one piece of text. When the text goes, all
  * that know its sites are told here, in this order: the callsets, the function
@@ -38,11 +41,13 @@
 #include <asm/sections.h>
 
 #include "ftrace_attach.h"
+#include "ftrace_callers.h"
 #include "ftrace_command.h"
 #include "ftrace_counts.h"
 #include "ftrace_filter.h"
 #include "ftrace_filter_file.h"
 #include "ftrace_graph_filter.h"
+#include "ftrace_guarded.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_profile.h"
@@ -50,6 +55,10 @@
 #include "ftrace_sites.h"
 #include "ftrace_update.h"
 #include "trace.h"
+
+/* The compiler's own table, of the places that it left room at; see the top of the file. */
+#define FTRACE_ENTRIES_ARE_PLACES IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY)
+#define FTRACE_ENTRY_WORDS	(FTRACE_ENTRIES_ARE_PLACES ? sizeof(long) / sizeof(u32) : 1)
 
 /**
  * struct ftrace_image_sites - what scripts/recordmcount says of the image
@@ -99,6 +108,7 @@ static void text_remove(struct ftrace_table *table)
 
 	ftrace_detach_table(table);
 	ftrace_counts_forget_table(table);
+	ftrace_guarded_forget_range(table->start, table->end);
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);
 	ftrace_graph_filter_forget_range(table->start, table->end);
@@ -110,10 +120,21 @@ static void text_remove(struct ftrace_table *table)
 
 static struct ftrace_table *init_table __initdata;
 
+/* How many entries of the image's table count. */
+static unsigned int __init image_nr(void)
+{
+	if (image_sites()->version)
+		return image_sites()->nr;
+	return (__stop_mcount_loc - __start_mcount_loc) / FTRACE_ENTRY_WORDS;
+}
+
 /* Entry @i of the image's table as an address; 0 for one that was dropped. */
 static unsigned long __init image_site(unsigned int i)
 {
-	u32 *entry = &__start_mcount_loc[i];
+	u32 *entry = &__start_mcount_loc[i * FTRACE_ENTRY_WORDS];
+
+	if (FTRACE_ENTRIES_ARE_PLACES)
+		return ftrace_call_adjust(*(unsigned long *)entry);
 
 	if (image_sites()->version)
 		return (unsigned long)_text + *entry;
@@ -175,11 +196,12 @@ static struct ftrace_table * __init boot_table_range(unsigned int nr, void *star
  */
 void __init ftrace_init(void)
 {
-	unsigned int nr = image_sites()->version ? image_sites()->nr :
-			  __stop_mcount_loc - __start_mcount_loc;
+	unsigned int nr = image_nr();
 	struct ftrace_table *table;
 
 	guard(mutex)(&ftrace_lock);
+
+	arch_ftrace_boot();
 
 	table = boot_table_range(nr, _stext, _etext);
 	/* Freed after boot, so it gets a table of its own. */
@@ -189,7 +211,7 @@ void __init ftrace_init(void)
 		panic("ftrace: no memory for the tables\n");
 
 	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
-		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct dyn_ftrace),
+		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct ftrace_record),
 		image_sites()->version ? "sorted by the build" : "sorted at boot",
 		image_sites()->dropped);
 	ftrace_set_early_filters();
@@ -205,6 +227,7 @@ void __init ftrace_free_init_mem(void)
 	ftrace_boot_snapshot();
 
 	guard(mutex)(&ftrace_lock);
+	ftrace_callers_forget_range(init_table->start, init_table->end);
 	text_remove(init_table);
 }
 
@@ -223,12 +246,17 @@ static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsign
 	for (; *entry < stop; ++*entry) {
 		unsigned long ip;
 
-		if (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1) {
+		if (FTRACE_ENTRIES_ARE_PLACES ||
+		    (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1)) {
 			memcpy(&ip, *entry, sizeof(ip));
 			if (ip >= start && ip < end) {
-				*entry += 2;
-				return ip;
+				*entry += sizeof(ip) / sizeof(**entry);
+				return ftrace_call_adjust(ip);
 			}
+		}
+		if (FTRACE_ENTRIES_ARE_PLACES) {
+			*entry += FTRACE_ENTRY_WORDS - 1;
+			continue;
 		}
 		ip = (unsigned long)*entry + (s32)**entry;
 		if (ip >= start && ip < end) {
@@ -351,6 +379,12 @@ void ftrace_release_mod(struct module *mod)
 
 	guard(mutex)(&ftrace_lock);
 
+	/* Text without sites calls others, too. */
+	for_class_mod_mem_type(type, text) {
+		unsigned long start = (unsigned long)mod->mem[type].base;
+
+		ftrace_callers_forget_range(start, start + mod->mem[type].size);
+	}
 	for (int init = 0; init < 2; init++) {
 		table = module_table_find(mod, init);
 		if (table)
@@ -377,6 +411,7 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 
 	guard(mutex)(&ftrace_lock);
 
+	ftrace_callers_forget_range((unsigned long)start, (unsigned long)end);
 	for_each_ftrace_table(table) {
 		if (table->mod == mod && table->start == (unsigned long)start) {
 			ftrace_kallsyms_save_init(table);

@@ -34,6 +34,7 @@
 #include <linux/xarray.h>
 
 #include "ftrace_callset.h"
+#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_report.h"
@@ -63,6 +64,7 @@ struct change_cursor {
  * @wanted: whether it is to be called at all after the transaction
  * @only: sites to attach to; no set means all
  * @not: sites to leave out; no set means none
+ * @out: likewise, as they are called too often
  * @first: from old to new callset: index = 2 * number + (the ops wants the site);
  *	   what it maps to plus one, or 0 if that is not known yet
  * @map: the same, from CHANGE_MAP_FIRST on
@@ -74,6 +76,7 @@ struct ftrace_change {
 	bool			wanted;
 	struct change_cursor	only;
 	struct change_cursor	not;
+	struct change_cursor	out;
 	u32			first[CHANGE_MAP_FIRST];
 	struct xarray		map;
 	unsigned long		last;
@@ -133,7 +136,7 @@ struct ftrace_tx {
  * Inlined with its argument known: most of a transaction's time is spent there.
  */
 typedef int (*tx_func_t)(struct ftrace_tx *tx, struct ftrace_table *table,
-			 struct dyn_ftrace *rec, unsigned int nr, void *data);
+			 struct ftrace_record *rec, unsigned int nr, void *data);
 
 /* Addresses come in ascending order between two cursor_rewind(). */
 static bool cursor_has(struct change_cursor *cursor, unsigned long ip)
@@ -151,6 +154,8 @@ static bool change_wants(struct ftrace_change *change, unsigned long ip)
 		return false;
 	if (change->only.set && !cursor_has(&change->only, ip))
 		return false;
+	if (change->out.set && cursor_has(&change->out, ip))
+		return false;
 	return !change->not.set || !cursor_has(&change->not, ip);
 }
 
@@ -161,9 +166,12 @@ static void tx_rewind(struct ftrace_tx *tx)
 	tx->to = (struct tx_side) { };
 	tx->uniform = true;
 	for (unsigned int i = 0; i < tx->nr; i++) {
-		tx->change[i].only.i = 0;
-		tx->change[i].not.i = 0;
-		if (tx->change[i].only.set || tx->change[i].not.set)
+		struct ftrace_change *change = &tx->change[i];
+
+		change->only.i = 0;
+		change->not.i = 0;
+		change->out.i = 0;
+		if (change->only.set || change->not.set || change->out.set)
 			tx->uniform = false;
 	}
 }
@@ -248,7 +256,7 @@ static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
 /* As ftrace_callset_targets(). */
 static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
 						    struct ftrace_table *table,
-						    struct dyn_ftrace *rec, unsigned int nr,
+						    struct ftrace_record *rec, unsigned int nr,
 						    unsigned long *target, unsigned int *step)
 {
 	if (unlikely(side->stubs))
@@ -261,7 +269,7 @@ static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
 /* How many sites are as they should be, before the first that is not. */
 static __always_inline unsigned int tx_side_check(const struct tx_side *side,
 						  struct ftrace_table *table,
-						  struct dyn_ftrace *rec, unsigned int nr)
+						  struct ftrace_record *rec, unsigned int nr)
 {
 	unsigned int done = 0, n, ok, step;
 	unsigned long target;
@@ -275,7 +283,7 @@ static __always_inline unsigned int tx_side_check(const struct tx_side *side,
 }
 
 static noinline void tx_side_quarantine(const struct tx_side *side, struct ftrace_table *table,
-					struct dyn_ftrace *rec)
+					struct ftrace_record *rec)
 {
 	unsigned long target;
 	unsigned int step;
@@ -362,9 +370,9 @@ static noinline void tx_pass_over(struct ftrace_tx *tx, unsigned long ip)
 }
 
 static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					struct dyn_ftrace *rec, unsigned int nr, void *data)
+					struct ftrace_record *rec, unsigned int nr, void *data)
 {
-	struct dyn_ftrace *end = rec + nr;
+	struct ftrace_record *end = rec + nr;
 	u32 from = ftrace_rec_callset(rec);
 	long to;
 
@@ -399,7 +407,7 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 
 /* Moves records from tx->from to tx->to. */
 static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct dyn_ftrace *rec, unsigned int nr,
+					 struct ftrace_record *rec, unsigned int nr,
 					 struct ftrace_patch *patch)
 {
 	u32 to = tx->to.nr, mark = tx->to.mark;
@@ -408,9 +416,11 @@ static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_tab
 	ftrace_callset_add_sites(tx->to.cs, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		ftrace_rec_set_callset(&rec[i], to, mark);
-	/* Two callsets never share their stubs. */
-	if (tx->from.target == tx->to.target && !tx->from.stubs && !tx->to.stubs)
+	/* Two callsets never share their stubs, nor the word at a site that names one. */
+	if (tx->from.target == tx->to.target && !tx->from.stubs && !tx->to.stubs &&
+	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS))
 		return;
+	arch_ftrace_patch_move(patch, tx->from.target, tx->to.cs);
 	for (unsigned int n; nr; rec += n, nr -= n) {
 		unsigned long target;
 		unsigned int step;
@@ -422,7 +432,7 @@ static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_tab
 
 /* Makes what a callset that counts needs for the records that it gets. */
 static int tx_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-			   struct dyn_ftrace *rec, unsigned int nr, void *data)
+			   struct ftrace_record *rec, unsigned int nr, void *data)
 {
 	u32 from = ftrace_rec_callset(rec);
 	long to;
@@ -439,7 +449,7 @@ static int tx_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
 }
 
 static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct dyn_ftrace *rec, unsigned int nr, void *patch)
+					 struct ftrace_record *rec, unsigned int nr, void *patch)
 {
 	u32 from = ftrace_rec_callset(rec);
 	long to;
@@ -505,6 +515,7 @@ static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
 		.wanted		= ftrace_ops_is_active(ops),
 		.only.set	= ops->filter->only,
 		.not.set	= ops->filter->not,
+		.out.set	= ftrace_ops_out(ops),
 		.last		= ULONG_MAX,
 	};
 	xa_init(&change->map);
@@ -578,6 +589,36 @@ int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *s
 		return ret;
 	hlist_for_each_entry(ops, &filter->users, filter_user)
 		change_init(&tx.change[tx.nr++], ops);
+	ret = tx_run(&tx);
+	tx_free(&tx);
+	return ret;
+}
+
+/**
+ * ftrace_update_guarded - bring all guarded ops to where they are to be
+ * @sites: no other site is concerned
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
+ */
+int ftrace_update_guarded(struct ftrace_site_set *sites)
+{
+	struct ftrace_tx tx = { .sites = sites };
+	struct ftrace_ops *ops;
+	unsigned int nr = 0;
+	int ret;
+
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+		nr += !!ops->guarded;
+	if (!nr)
+		return 0;
+	ret = tx_alloc(&tx, nr);
+	if (ret)
+		return ret;
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (ops->guarded)
+			change_init(&tx.change[tx.nr++], ops);
+	}
 	ret = tx_run(&tx);
 	tx_free(&tx);
 	return ret;
@@ -671,7 +712,7 @@ static unsigned int leave_plan(struct ftrace_ops *ops, bool *counting)
 }
 
 static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct dyn_ftrace *rec, unsigned int nr, void *patch)
+					 struct ftrace_record *rec, unsigned int nr, void *patch)
 {
 	struct ftrace_callset *cs;
 	unsigned int ok;
@@ -698,7 +739,7 @@ static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_tab
 
 /* The sites of a callset stay where there is no memory for them to leave. */
 static int tx_leave_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-				 struct dyn_ftrace *rec, unsigned int nr, void *data)
+				 struct ftrace_record *rec, unsigned int nr, void *data)
 {
 	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 

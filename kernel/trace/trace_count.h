@@ -1,12 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracer that counts calls. See trace_count.c.
+ * The tracer that counts calls, and its files. See trace_count.c and trace_count_file.c.
  */
 #ifndef _KERNEL_TRACE_TRACE_COUNT_H
 #define _KERNEL_TRACE_TRACE_COUNT_H
 
+#include <linux/bits.h>
+#include <linux/ftrace.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
 struct dentry;
 struct trace_array;
+
+enum {
+	COUNT_OPT_SORTED	= BIT(0),
+	COUNT_OPT_CPUS		= BIT(1),
+	COUNT_OPT_CALLERS	= BIT(2),
+};
+
+/**
+ * struct count_instance - an instance that counts, or did
+ * @node: in the list of all
+ * @tr: the instance
+ * @counts: what it counted
+ * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
+ * @callers_ops: counts pairs while it is registered
+ */
+struct count_instance {
+	struct list_head	node;
+	struct trace_array	*tr;
+	struct ftrace_counts	*counts;
+	struct ftrace_callers	*callers;
+	struct ftrace_ops	callers_ops;
+};
+
+u32 trace_count_options(void);
+struct count_instance *trace_count_find(const struct trace_array *tr);
+void trace_count_zero(const struct trace_array *tr);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);

@@ -302,6 +302,7 @@ static int func_tracer_init(struct trace_array *tr)
 		return ret;
 
 	ftrace_init_array_ops(tr, func_callbacks[opts]);
+	tr->ops->guarded = FTRACE_GUARDED_FUNCTION;
 	tr->array_buffer.cpu = raw_smp_processor_id();
 	tracing_start_cmdline_record();
 

@@ -33,6 +33,7 @@
 #include <linux/uaccess.h>
 
 #include "fgraph_stack.h"
+#include "ftrace_ops.h"
 #include "ftrace_profile.h"
 #include "trace.h"
 #include "trace_output.h"
@@ -389,6 +390,7 @@ __init void init_array_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops
 {
 	graph_top_gops.private = tr;
 	graph_top_gops.ops.alone_func = trace_graph_alone;
+	graph_top_gops.ops.guarded = FTRACE_GUARDED_GRAPH;
 	fgraph_init_ops(&graph_top_gops.ops, ops);
 	tr->gops = &graph_top_gops;
 }
@@ -412,6 +414,7 @@ int allocate_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 	gops->alone_ret = trace_graph_return_alone;
 	gops->private = tr;
 	gops->ops.alone_func = trace_graph_alone;
+	gops->ops.guarded = FTRACE_GUARDED_GRAPH;
 	fgraph_init_ops(&gops->ops, ops);
 	tr->gops = gops;
 	return 0;

@@ -60,7 +60,7 @@ enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long ta
 							      FTRACE_SITE_ALTERED;
 }
 
-unsigned int arch_ftrace_check_sites(unsigned long base, const struct dyn_ftrace *rec,
+unsigned int arch_ftrace_check_sites(unsigned long base, const struct ftrace_record *rec,
 				     unsigned int nr, unsigned long target, unsigned int step)
 {
 	unsigned int i;
@@ -82,7 +82,7 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target)
 		(void *)ip, ip, MCOUNT_INSN_SIZE, (void *)ip, MCOUNT_INSN_SIZE, &insn);
 }
 
-int __init_or_module arch_ftrace_init_site(unsigned long ip)
+int __init_or_module arch_ftrace_init_site(struct module *mod, unsigned long ip)
 {
 	if (likely(arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK))
 		return 0;
@@ -222,7 +222,7 @@ void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigne
 }
 
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
-			     const struct dyn_ftrace *rec, unsigned int nr, unsigned long to,
+			     const struct ftrace_record *rec, unsigned int nr, unsigned long to,
 			     unsigned int step)
 {
 	while (nr) {

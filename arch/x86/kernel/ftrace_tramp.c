@@ -332,6 +332,12 @@ static void emit_frame_regs(struct emit *e, bool full)
 	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
 }
 
+/* How many functions are called: the one that is counted for is not. */
+static unsigned int emit_nr_calls(const struct emit *e, const struct ftrace_callset *cs)
+{
+	return cs->nr_funcs - (e->tramp->counted >= 0);
+}
+
 static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 {
 	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
@@ -352,7 +358,7 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 	}
 	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
 	/* Graph users see no registers, but the epilogue may want the address. */
-	if (cs->nr_funcs || cs->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
+	if (emit_nr_calls(e, cs) || cs->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
 		emit_frame_regs(e, full);
 }
 
@@ -458,12 +464,13 @@ static void emit_site(struct emit *e)
 	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
 }
 
-static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i)
+static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i,
+			   bool first)
 {
 	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
 
 	/* What was called before it may have altered the register. */
-	if (i)
+	if (!first)
 		emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_load(e, RSI, EMIT_FRAME + 8);
@@ -526,10 +533,14 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 /* Calls all ops, but for the one that is counted for. */
 static void emit_ops(struct emit *e, const struct ftrace_callset *cs)
 {
+	bool first = true;
+
 	emit_prologue(e, cs);
 	for (int i = 0; i < cs->nr_funcs; i++) {
-		if (i != e->tramp->counted)
-			emit_func_call(e, cs, i);
+		if (i == e->tramp->counted)
+			continue;
+		emit_func_call(e, cs, i, first);
+		first = false;
 	}
 	if (cs->nr_graph)
 		emit_graph_call(e, cs);
@@ -546,7 +557,7 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 
 	if (tramp->counted >= 0)
 		emit_count_site(&e);
-	if (tramp->counted < 0 || cs->nr_funcs + cs->nr_graph > 1) {
+	if (emit_nr_calls(&e, cs) + cs->nr_graph) {
 		emit_ops(&e, cs);
 	} else {
 		emit_note_sp(&e);

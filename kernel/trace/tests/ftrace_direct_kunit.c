@@ -422,7 +422,7 @@ static int direct_kunit_bpf_load(const char *name)
 static void direct_bpf_in_quarantine(struct kunit *test)
 {
 	union bpf_attr attr = { .raw_tracepoint.prog_fd = direct_kunit_bpf_load("gcd") };
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 	bool has_quarantine;
 	u32 state;
 	int link;

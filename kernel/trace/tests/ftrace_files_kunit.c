@@ -90,7 +90,7 @@ static void files_site_without_symbol(struct kunit *test)
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
 	u8 *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	struct site_reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
-	struct dyn_ftrace rec = { .offset = 8 };
+	struct ftrace_record rec = { .offset = 8 };
 	struct ftrace_table table = {
 		.base = (unsigned long)text, .start = (unsigned long)text,
 		.end = (unsigned long)text + PAGE_SIZE, .recs = &rec, .nr = 1, .mod = mod,

@@ -320,7 +320,7 @@ static void match_look_up_missing(struct kunit *test)
 {
 	unsigned long addrs[2];
 	const char *names[2];
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 	bool has_quarantine;
 
 	names[0] = "gcd";

@@ -46,7 +46,7 @@ KUNIT_ARRAY_PARAM_DESC(sites_kunit_bounds, sites_kunit_bounds, name);
 static void sites_lower_bound(struct kunit *test)
 {
 	const struct sites_kunit_bound *row = test->param_value;
-	struct dyn_ftrace recs[ARRAY_SIZE(sites_kunit_offsets)] = { };
+	struct ftrace_record recs[ARRAY_SIZE(sites_kunit_offsets)] = { };
 	struct ftrace_table table = {
 		.base	= 0xffff123400000000,
 		.recs	= recs,
@@ -80,7 +80,7 @@ KUNIT_ARRAY_PARAM_DESC(sites_kunit_orders, sites_kunit_orders, name);
 static void sites_sort(struct kunit *test)
 {
 	const struct sites_kunit_order *row = test->param_value;
-	struct dyn_ftrace recs[ARRAY_SIZE(row->offset)] = { };
+	struct ftrace_record recs[ARRAY_SIZE(row->offset)] = { };
 	struct ftrace_table table = { .recs = recs, .nr = row->nr };
 	u64 sum = 0, sorted = 0;
 
@@ -123,7 +123,7 @@ static struct ftrace_table *sites_kunit_table(unsigned long start)
 static void sites_kunit_expect_table(struct kunit *test, struct ftrace_table *table)
 {
 	unsigned long start = table->start, end = table->end;
-	struct dyn_ftrace *first = &table->recs[0], *last = &table->recs[1];
+	struct ftrace_record *first = &table->recs[0], *last = &table->recs[1];
 
 	KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start), table);
 	KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(end - 1), table);
@@ -198,7 +198,7 @@ static void sites_hold_what_they_should(struct kunit *test)
 {
 	struct ftrace_table *table, *before = NULL;
 	unsigned int sites = 0, bad = 0, lost = 0;
-	struct dyn_ftrace *rec;
+	struct ftrace_record *rec;
 
 	guard(mutex)(&ftrace_lock);
 
@@ -290,7 +290,7 @@ static void sites_names_while_loading(struct kunit *test)
 	const char * const core[] = { "second", "first", NULL };
 	const unsigned long all_at[] = { 0, base, 0, base + 0x40 };
 	const unsigned long core_at[] = { base + 0x40, base };
-	struct dyn_ftrace recs[] = { { .offset = 0 }, { .offset = 0x40 }, { .offset = 0x80 } };
+	struct ftrace_record recs[] = { { .offset = 0 }, { .offset = 0x40 }, { .offset = 0x80 } };
 	struct ftrace_table table = {
 		.base = base, .start = base, .end = base + SITES_KUNIT_SIZE,
 		.recs = recs, .nr = ARRAY_SIZE(recs), .mod = mod,

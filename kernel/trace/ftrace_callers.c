@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Callers: how often each site was called from where, for each CPU.
+ *
+ * The pairs are in a hash table that all CPUs share and hardly ever write: a pair takes
+ * a slot when it is seen for the first time, and keeps it. Each slot has a count on each
+ * CPU. So a CPU that is interrupted, or goes on as another, between finding the slot and
+ * counting there has still found the right one.
+ *
+ * Invariants:
+ *  1. A slot is taken by one cmpxchg() and stays the pair's until the text of a part of it
+ *     goes, or the table is cleared. Nobody can be about to count in the slot then.
+ *  2. A count is changed by its own CPU only, and by one instruction that cannot be
+ *     interrupted. Each call is counted in one slot, or among the lost.
+ *  3. A pair may have two slots, if one before it in its row has become free. Whoever
+ *     reads adds them up.
+ *
+ * ftrace_lock covers everything but counting.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/cpu.h>
+#include <linux/ftrace.h>
+#include <linux/lockdep.h>
+#include <linux/overflow.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/sprintf.h>
+#include <linux/string.h>
+
+#include "ftrace_callers.h"
+#include "ftrace_ops.h"
+
+static LIST_HEAD(callers_all);
+
+static void callers_free_gone(struct ftrace_callers *callers)
+{
+	struct ftrace_callers_gone *gone, *next;
+
+	list_for_each_entry_safe(gone, next, &callers->gone, node) {
+		list_del(&gone->node);
+		kfree(gone);
+	}
+}
+
+static void callers_free_memory(struct ftrace_callers *callers)
+{
+	for (unsigned int i = 0; i < FTRACE_CALLERS_CHUNKS; i++)
+		free_percpu(callers->count[i]);
+	free_percpu(callers->lost);
+	kvfree(callers);
+}
+
+/**
+ * ftrace_callers_alloc - make an empty table of pairs
+ * @bits: how many, as a power of 2; at most FTRACE_CALLERS_BITS, and at least a row
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: the table; NULL without memory.
+ */
+struct ftrace_callers *ftrace_callers_alloc(unsigned int bits)
+{
+	unsigned int nr = BIT(bits), chunk = min(nr, FTRACE_CALLERS_CHUNK);
+	struct ftrace_callers *callers;
+	bool fits;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	callers = kvzalloc(struct_size(callers, key, nr), GFP_KERNEL);
+	if (!callers)
+		return NULL;
+	callers->nr = nr;
+	callers->mask = nr - 1;
+	INIT_LIST_HEAD(&callers->gone);
+	callers->lost = alloc_percpu(u64);
+	fits = callers->lost;
+	for (unsigned int i = 0; fits && i * FTRACE_CALLERS_CHUNK < nr; i++) {
+		callers->count[i] = __alloc_percpu(chunk * sizeof(u64), sizeof(u64));
+		fits = callers->count[i];
+	}
+	if (!fits) {
+		callers_free_memory(callers);
+		return NULL;
+	}
+	list_add(&callers->node, &callers_all);
+	return callers;
+}
+
+/**
+ * ftrace_callers_free - free a table
+ * @callers: the table, where nobody counts; or NULL
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_callers_free(struct ftrace_callers *callers)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!callers)
+		return;
+	list_del(&callers->node);
+	callers_free_gone(callers);
+	callers_free_memory(callers);
+}
+
+static void callers_reset_on(const struct ftrace_callers *callers, int cpu)
+{
+	for (unsigned int i = 0; i < callers->nr; i++) {
+		/* At once: calls are counted meanwhile, in NMIs. */
+		if (READ_ONCE(callers->key[i]))
+			WRITE_ONCE(*per_cpu_ptr(ftrace_callers_slot(callers, i), cpu), 0);
+	}
+	WRITE_ONCE(*per_cpu_ptr(callers->lost, cpu), 0);
+}
+
+static void callers_reset_this_cpu(void *data)
+{
+	callers_reset_on(data, smp_processor_id());
+}
+
+/**
+ * ftrace_callers_reset - set all counts to zero
+ * @callers: the table
+ *
+ * Each CPU does so for itself: what it counts meanwhile is counted before or after. The
+ * pairs keep their slots, as somebody may be about to count there.
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_callers_reset(struct ftrace_callers *callers)
+{
+	int cpu;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	callers_free_gone(callers);
+	cpus_read_lock();
+	on_each_cpu(callers_reset_this_cpu, callers, true);
+	for_each_possible_cpu(cpu) {
+		if (!cpu_online(cpu))
+			callers_reset_on(callers, cpu);
+	}
+	cpus_read_unlock();
+}
+
+/**
+ * ftrace_callers_clear - make a table as empty as a new one
+ * @callers: the table, where nobody counts
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_callers_clear(struct ftrace_callers *callers)
+{
+	int cpu;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	callers_free_gone(callers);
+	for_each_possible_cpu(cpu)
+		callers_reset_on(callers, cpu);
+	memset(callers->key, 0, array_size(callers->nr, sizeof(callers->key[0])));
+}
+
+/**
+ * ftrace_callers_add - count a call whose pair may be new
+ * @callers: where
+ * @ip: the site
+ * @parent: the address that its function returns to
+ *
+ * Context: any that can be traced, NMI included. What interrupts it may take the slot that
+ * it was about to take: for the same pair, or for another one, and then it goes on to the
+ * next.
+ */
+void ftrace_callers_add(struct ftrace_callers *callers, unsigned long ip, unsigned long parent)
+{
+	u64 key = ftrace_callers_key(ip, parent), old;
+	unsigned long first = ftrace_callers_first(callers, key);
+
+	/* Text elsewhere, if there is any, would be taken for another's. */
+	if (ftrace_callers_ip(key) != ip || ftrace_callers_parent(key) != parent)
+		goto lost;
+	for (unsigned long way = 0; way < FTRACE_CALLERS_WAYS; way++) {
+		unsigned long i = first ^ way;
+
+		old = READ_ONCE(callers->key[i]);
+		if (!old)
+			old = cmpxchg64(&callers->key[i], 0, key);
+		if (!old || old == key) {
+			this_cpu_inc(*ftrace_callers_slot(callers, i));
+			return;
+		}
+	}
+lost:
+	this_cpu_inc(*callers->lost);
+}
+
+/**
+ * ftrace_callers_name - what a pair is called
+ * @ip: the site
+ * @parent: the address that its function returns to, or where the function is that this is in
+ *
+ * Return: "FUNCTION <- CALLER", each with its module in brackets if it is in one; to be
+ * freed. NULL without memory.
+ */
+char *ftrace_callers_name(unsigned long ip, unsigned long parent)
+{
+	return kasprintf(GFP_KERNEL, "%ps <- %ps", (void *)ip, (void *)parent);
+}
+
+static struct ftrace_callers_gone *callers_find_gone(struct ftrace_callers *callers,
+						     const char *name)
+{
+	struct ftrace_callers_gone *gone;
+
+	list_for_each_entry(gone, &callers->gone, node) {
+		if (!strcmp(gone->name, name))
+			return gone;
+	}
+	return NULL;
+}
+
+static struct ftrace_callers_gone *callers_add_gone(struct ftrace_callers *callers,
+						    const char *name)
+{
+	struct ftrace_callers_gone *gone;
+	size_t len = strlen(name) + 1;
+	size_t size = ALIGN(struct_size(gone, name, len), sizeof(u64));
+
+	gone = kzalloc(size + nr_cpu_ids * sizeof(u64), GFP_KERNEL);
+	if (!gone)
+		return NULL;
+	gone->count = (void *)gone + size;
+	memcpy(gone->name, name, len);
+	list_add_tail(&gone->node, &callers->gone);
+	return gone;
+}
+
+/* Without memory for its name the pair keeps its slot. */
+static void callers_keep(struct ftrace_callers *callers, unsigned int i)
+{
+	unsigned long ip = ftrace_callers_ip(callers->key[i]);
+	unsigned long parent = ftrace_callers_parent(callers->key[i]);
+	char *name = ftrace_callers_name(ip, parent - 1);
+	struct ftrace_callers_gone *gone = NULL;
+	int cpu;
+
+	if (name)
+		gone = callers_find_gone(callers, name) ?: callers_add_gone(callers, name);
+	kfree(name);
+	if (!gone) {
+		pr_warn_once("no memory to remember by whom functions were called\n");
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		u64 *count = per_cpu_ptr(ftrace_callers_slot(callers, i), cpu);
+
+		gone->count[cpu] += *count;
+		*count = 0;
+	}
+	/* The counts before it may be another pair's. */
+	smp_store_release(&callers->key[i], 0);
+}
+
+static bool callers_in(unsigned long addr, unsigned long start, unsigned long end)
+{
+	return addr >= start && addr < end;
+}
+
+/**
+ * ftrace_callers_forget_range - keep by name the pairs of which a part is in text that goes
+ * @start: where the text begins; it is not executed any more, but has its symbols
+ * @end: where it ends
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_callers_forget_range(unsigned long start, unsigned long end)
+{
+	struct ftrace_callers *callers;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry(callers, &callers_all, node) {
+		for (unsigned int i = 0; i < callers->nr; i++) {
+			u64 key = READ_ONCE(callers->key[i]);
+
+			/* A call may be the last of its function: it returns to the end. */
+			if (key && (callers_in(ftrace_callers_ip(key), start, end) ||
+				    callers_in(ftrace_callers_parent(key) - 1, start, end)))
+				callers_keep(callers, i);
+		}
+		cond_resched();
+	}
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_callers_kunit.c"
+#endif
