@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from . import BUILD, HARNESS, Failure, genfns, job, modules, results, tap, userspace
+from . import BUILD, HARNESS, Failure, counts, genfns, job, kernels, modules, results, tap, userspace
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
@@ -171,6 +171,17 @@ def fuzz(session, suite, cpus):
                 trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
 
 
+def funccount(session, suite, cpus):
+    """With the tracer count, which ours has, and with the profiler, which stock has, too."""
+    for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
+        with session.totals.under(mode):
+            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=counts.program())
+            session.totals.take(r.output)
+            for name, wrong in counts.tables(os.path.join(where, "out")):
+                session.totals.judge(f"JSON: {name}", wrong)
+            results.verdict(r, session.totals, where)
+
+
 # In the order in which they run; name: (suite, CPUs).
 ALL = {
     "kunit": (kunit, 2),
@@ -185,6 +196,7 @@ ALL = {
     "oldqemu-4": (oldqemu, 4),
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
+    "funccount-2": (funccount, 2),
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),
 }

@@ -8,6 +8,9 @@ is not compressed: under an emulator unpacking costs more than loading. Addition
 jobs are appended to it as further archives by vm.py, so each is made once; it is
 made again when this file, newc.py or guest-src/ change.
 
+Other architectures, build/guest/MACHINE.cpio, have static programs of Debian's packages
+for them, fetched with lists of packages of their own.
+
 Additions, build/guest/NAME.cpio:
 	kselftest   what some cases of the kernel's selftests call
 	clients     trace-cmd, perf and bpftrace: the whole packages and all that they
@@ -76,7 +79,12 @@ ETC = {
     "/etc/hosts": "127.0.0.1 localhost\n",
     "/root/.bashrc": "PS1='guest:\\w# '\n",
 }
-HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz"]
+# Other architectures' user space: programs that need no library.
+OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
+OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
+OTHERS = {"arm64": "aarch64-linux-gnu-"}
+OTHER_HELPERS = ["mark"]
+HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty"]
 
 
 def fail(why, remedy):
@@ -221,10 +229,11 @@ def stripped(path):
     return data
 
 
-def helper(name):
-    out = os.path.join(GUEST, name)
+def helper(name, machine=None):
+    out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
+    cc = OTHERS[machine] + "gcc" if machine else os.environ.get("HOSTCC", "gcc")
     try:
-        run(os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
+        run(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
     except subprocess.CalledProcessError as e:
         fail(f"{name}.c does not compile: {e.stderr.strip()}", "install gcc and libc6-dev")
     return out
@@ -273,6 +282,72 @@ def write(files):
     os.rename(IMAGE + ".part", IMAGE)
 
 
+def apt_of(machine):
+    """Options of apt for another architecture's packages: what this system has stays as it is."""
+    top = os.path.join(PACKAGES_HERE, machine)
+    for where in ("lists/partial", "archives/partial"):
+        os.makedirs(os.path.join(top, where), exist_ok=True)
+    options = {"APT::Architecture": machine, "APT::Architectures": machine, "Dir::State::lists": top + "/lists",
+               "Dir::State::status": "/dev/null", "Dir::Cache": top, "Acquire::Languages": "none",
+               "APT::Sandbox::User": ""}
+    return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+
+
+def other_packages(machine):
+    """A directory with the files of OTHER_PACKAGES."""
+    top = os.path.join(PACKAGES_HERE, machine, "root")
+    if os.path.isdir(top):
+        return top
+    names = ", ".join(OTHER_PACKAGES)
+    if os.environ.get("SETUP") == "no":
+        fail(f"packages {names} for {machine} are not in build/guest/packages", "run without SETUP=no to fetch them there")
+    print(f"image: fetching packages {names} for {machine} (kept in build/guest/packages, not installed)", flush=True)
+    apt, debs = apt_of(machine), os.path.join(PACKAGES_HERE, machine, "debs")
+    os.makedirs(debs, exist_ok=True)
+    shutil.rmtree(top + ".part", ignore_errors=True)
+    try:
+        run("apt-get", *apt, "update")
+        run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=debs)
+        for deb in os.listdir(debs):
+            run("dpkg-deb", "-x", os.path.join(debs, deb), top + ".part")
+    except (subprocess.CalledProcessError, FileNotFoundError) as e:
+        fail(f"packages {names} for {machine} could not be fetched ({getattr(e, 'stderr', e)})",
+             "see that the sources of apt have them")
+    os.rename(top + ".part", top)
+    return top
+
+
+def other_names(busybox):
+    """The names that a busybox goes by. It cannot be run here."""
+    with open(busybox, "rb") as f:
+        found = re.search(rb"\0\[\0\[\[\0(?:[\w.-]+\0)+", f.read())
+    if not found:
+        fail(f"{busybox} has no list of its names", "see what has become of it in this distribution")
+    return found.group().decode().strip("\0").split("\0")
+
+
+def write_other(machine, path):
+    top = other_packages(machine)
+    with open(path + ".part", "wb") as out:
+        a = newc.Archive(out)
+        for d in "proc sys dev tmp root job out etc bin usr/bin usr/sbin usr/local/bin sbin lib/modules".split():
+            a.directory(d, 0o1777 if d == "tmp" else 0o755)
+        for package_path in OTHER_PACKAGES.values():
+            a.file(package_path, in_root(top, package_path), 0o755)
+        for name, text in ETC.items():
+            a.data(name, text.encode())
+        for name, target in OTHER_LINKS.items():
+            a.symlink(name, target)
+        for name in OTHER_HELPERS:
+            a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
+        a.file("/init", source("init"), 0o755)
+        for name in other_names(in_root(top, OTHER_PACKAGES["busybox-static"])):
+            if "/bin/" + name not in (*OTHER_LINKS, *OTHER_PACKAGES.values()):
+                a.symlink("/bin/" + name, "busybox")
+        a.close()
+    os.rename(path + ".part", path)
+
+
 def write_addition(name, path):
     with open(path + ".part", "wb") as out:
         a = newc.Archive(out)
@@ -298,6 +373,16 @@ def make(path, write_it):
     with open(stamp, "w") as f:
         f.write(now)
     print(f"image: {os.path.relpath(path, TOP)}, {os.path.getsize(path) / 1e6:.1f} MB")
+
+
+def other_archives(machine):
+    """The path of another architecture's user space, in a list."""
+    os.makedirs(GUEST, exist_ok=True)
+    path = os.path.join(GUEST, machine + ".cpio")
+    with open(os.path.join(GUEST, "image.lock"), "w") as lock, contextlib.redirect_stdout(sys.stderr):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make(path, lambda: write_other(machine, path))
+    return [path]
 
 
 def archives(additions=()):

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/tracing/funccount for jobs/funccount: the program, and what is to be said of the tables that it has written
+as JSON, one a line."""
+import json
+import os
+import subprocess
+
+from . import BUILD, Failure, userspace
+
+MEMBERS = {"version": int, "counter": str, "time": float, "seconds": float, "rows": int, "calls": int, "counts": list}
+
+
+def program():
+    """[(name in the guest, path here)] of the program, built, and the libraries that it needs."""
+    where = os.path.join(BUILD, "funccount")
+    os.makedirs(where, exist_ok=True)
+    made = subprocess.run(["make", "-s", "-C", os.path.join(BUILD, "tree/tools/tracing/funccount"), f"O={where}"],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if made.returncode:
+        raise Failure(f"funccount does not build: {made.stdout.strip()}")
+    path = os.path.join(where, "funccount")
+    libraries = userspace.libraries(path, "", [])
+    return [("/job/funccount", path), *((f"/job/{os.path.basename(name)}", at) for name, at in libraries.items())]
+
+
+def table_problem(table):
+    """How a table differs from what the man page describes; None if it does not."""
+    for name, kind in MEMBERS.items():
+        if not isinstance(table.get(name), kind):
+            return f"{name} is {table.get(name)!r}"
+    counts = [row["count"] for row in table["counts"]]
+    if table["version"] != 1 or counts != sorted(counts) or 0 in counts:
+        return "its version is not 1, or its rows are not in order"
+    if len(counts) > table["rows"] or sum(counts) > table["calls"]:
+        return "it tells of fewer rows or calls than it has"
+    for row in table["counts"]:
+        if "cpus" in row and sum(row["cpus"].values()) != row["count"]:
+            return f"the CPUs do not add up: {row}"
+    return None
+
+
+def wanted_calls(text):
+    """(function, calls) that a file of the guest's asks for: a number is that of read_zero's calls; a name is that of
+    a module that was loaded twice."""
+    return ("read_zero", int(text)) if text.isdigit() else (f"{text}_init", 2)
+
+
+def problems(lines, wanted):
+    """What is wrong with the tables of one run."""
+    function, calls = wanted_calls(wanted)
+    try:
+        tables = [json.loads(line) for line in lines]
+        wrong = [problem for problem in map(table_problem, tables) if problem]
+        got = sum(row["count"] for table in tables for row in table["counts"] if row["function"] == function)
+    except (ValueError, KeyError, TypeError) as e:
+        return [f"{type(e).__name__}: {e}"]
+    if not tables:
+        wrong.append("there is no table")
+    if got != calls:
+        wrong.append(f"{got} calls of {function} in {len(tables)} tables, not {calls}")
+    return wrong
+
+
+def tables(out):
+    """Of each NAME.json that the guest has left: NAME, and what is wrong with it."""
+    names = sorted(f.removesuffix(".wanted") for f in os.listdir(out) if f.endswith(".wanted")) \
+        if os.path.isdir(out) else []
+    if not names:
+        yield "some came", ["none is there"]
+    for name in names:
+        with open(os.path.join(out, f"{name}.json")) as f, open(os.path.join(out, f"{name}.wanted")) as wanted:
+            yield name, problems(f.read().splitlines(), wanted.read().strip())

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What counts: the tracer count, or where a kernel lacks it the function profiler.
+ */
+#ifndef FUNCCOUNT_COUNTER_H
+#define FUNCCOUNT_COUNTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <tracefs.h>
+
+#include "counts.h"
+
+/**
+ * struct wanted - what is to be counted
+ * @glob: the functions
+ * @nr_globs: how many globs that are
+ * @module: only functions of this module, or NULL
+ * @pid: only calls by these processes
+ * @nr_pids: how many they are; 0 for all
+ * @cpus: the numbers of all possible CPUs
+ * @nr_cpus: how many they are
+ * @per_cpu: whether each CPU's calls are wanted
+ */
+struct wanted {
+	char **glob;
+	size_t nr_globs;
+	const char *module;
+	pid_t *pid;
+	size_t nr_pids;
+	unsigned int *cpus;
+	unsigned int nr_cpus;
+	bool per_cpu;
+};
+
+/**
+ * struct counter - something that counts
+ * @name: as programs are told
+ * @prepare: choose the functions; returns how many there are
+ * @start: begin to count; after this, calls are counted
+ * @read: take the counts so far into an empty table
+ * @stop: count no more; @read still works
+ * @end: put back what was before
+ *
+ * Each of them ends the program if it fails, and what was before is then put back.
+ */
+struct counter {
+	const char *name;
+	size_t (*prepare)(const struct wanted *wanted);
+	void (*start)(void);
+	void (*read)(struct counts *counts);
+	void (*stop)(void);
+	void (*end)(void);
+};
+
+/* A run that used the profiler may be followed by one that does not. */
+void profiler_recover(struct tracefs_instance *stale);
+
+extern const struct counter tracer_counter;
+extern const struct counter profiler_counter;
+
+#endif

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * funccount - count the calls of kernel functions
+ *
+ * This file has the command line, and the order of things: choose what counts, choose the
+ * functions, count, write a table now and then and at the end, put everything back.
+ *
+ * Floors, each of which calls those below it:
+ *	funccount.c
+ *	tracer.c, profiler.c	what counts (counter.h)
+ *	filter.c		which functions and tasks
+ *	instance.c		tracefs
+ *	command.c		the command that runs meanwhile
+ *	report.c		what is written
+ *	counts.c, parse.c	tables and words; know nothing of the system
+ *	signals.c, util.c
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "counter.h"
+#include "instance.h"
+#include "parse.h"
+#include "report.h"
+#include "signals.h"
+#include "util.h"
+
+#ifndef VERSION
+#define VERSION	"unknown"
+#endif
+
+/* More than any kernel has. */
+#define MOST_CPUS	65536
+
+static struct {
+	struct wanted wanted;
+	struct report report;
+	const struct counter *counter;
+	uint64_t duration;
+	uint64_t interval;
+	bool json;
+	bool follow;
+	bool profiler;
+	char **command;
+} opt;
+
+static const char help[] =
+"Usage: funccount [OPTION]... GLOB... [-- COMMAND [ARGUMENT]...]\n"
+"Counts how often kernel functions are called, until Ctrl-C, for a time, or while\n"
+"COMMAND runs. GLOB is a name with *, ? and [], as in 'vfs_*'; quote it.\n"
+"\n"
+"  -d, --duration=SECONDS  count for so long\n"
+"  -i, --interval=SECONDS  write a table each time that so much has passed\n"
+"  -t, --top=N             write the N functions only that are called most often\n"
+"  -m, --module=NAME       count functions of this module only\n"
+"  -M, --by-module         write a line for each module, not for each function\n"
+"  -C, --per-cpu           write the counts of each CPU, too\n"
+"  -p, --pid=PID[,PID]...  count calls by these processes only, and by what they start\n"
+"  -f, --follow            count calls by COMMAND only, and by what it starts\n"
+"  -P, --profiler          count with the function profiler, which costs more\n"
+"  -T, --timestamp         write the time of day before each table\n"
+"  -j, --json              write each table as a line of JSON\n"
+"  -V, --version           write the version, and end\n"
+"  -h, --help              write this, and end\n"
+"\n"
+"The man page funccount(1) has more, also what the exit status says.\n";
+
+static const struct option options[] = {
+	{ "duration", required_argument, NULL, 'd' },
+	{ "interval", required_argument, NULL, 'i' },
+	{ "top", required_argument, NULL, 't' },
+	{ "module", required_argument, NULL, 'm' },
+	{ "by-module", no_argument, NULL, 'M' },
+	{ "per-cpu", no_argument, NULL, 'C' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "follow", no_argument, NULL, 'f' },
+	{ "profiler", no_argument, NULL, 'P' },
+	{ "timestamp", no_argument, NULL, 'T' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+/* The command line */
+
+static void add_pid(pid_t pid)
+{
+	struct wanted *w = &opt.wanted;
+
+	w->pid = grow(w->pid, w->nr_pids + 1, sizeof(*w->pid));
+	w->pid[w->nr_pids++] = pid;
+}
+
+static void add_pids(char *list)
+{
+	char *word;
+	uint64_t pid;
+
+	while ((word = strsep(&list, ","))) {
+		if (!parse_number(word, INT_MAX, &pid) || !pid)
+			usage_error("--pid: '%s' is not the number of a process", word);
+		add_pid(pid);
+	}
+}
+
+static uint64_t take_seconds(const char *option, const char *text)
+{
+	uint64_t ns;
+
+	if (!parse_seconds(text, &ns))
+		usage_error("--%s: '%s' is not a number of seconds above 0", option, text);
+	return ns;
+}
+
+static size_t take_top(const char *text)
+{
+	uint64_t n;
+
+	if (!parse_number(text, INT_MAX, &n) || !n)
+		usage_error("--top: '%s' is not a number above 0", text);
+	return n;
+}
+
+static void write_and_end(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout))
+		die("cannot write: %s", strerror(errno));
+	exit(0);
+}
+
+static void take_option(int c)
+{
+	switch (c) {
+	case 'd':
+		opt.duration = take_seconds("duration", optarg);
+		break;
+	case 'i':
+		opt.interval = take_seconds("interval", optarg);
+		break;
+	case 't':
+		opt.report.top = take_top(optarg);
+		break;
+	case 'm':
+		opt.wanted.module = optarg;
+		break;
+	case 'M':
+		opt.report.by_module = true;
+		break;
+	case 'C':
+		opt.wanted.per_cpu = true;
+		break;
+	case 'p':
+		add_pids(optarg);
+		break;
+	case 'f':
+		opt.follow = true;
+		break;
+	case 'P':
+		opt.profiler = true;
+		break;
+	case 'T':
+		opt.report.timestamp = true;
+		break;
+	case 'j':
+		opt.json = true;
+		break;
+	case 'V':
+		write_and_end("funccount " VERSION "\n");
+		break;
+	case 'h':
+		write_and_end(help);
+		break;
+	default:
+		/* getopt_long() has said what is wrong. */
+		fputs("Try 'funccount --help'.\n", stderr);
+		exit(STATUS_USAGE);
+	}
+}
+
+static void check_words(void)
+{
+	struct wanted *w = &opt.wanted;
+	const char *problem;
+
+	if (!w->nr_globs)
+		usage_error("no function is named; '*' is all of them");
+	for (size_t i = 0; i < w->nr_globs; i++) {
+		problem = glob_problem(w->glob[i]);
+		if (problem)
+			usage_error("'%s' is not a glob of functions: %s", w->glob[i], problem);
+	}
+	problem = w->module ? module_problem(w->module) : NULL;
+	if (problem)
+		usage_error("--module: '%s' is not a module: %s", w->module, problem);
+}
+
+static void take_command_line(int argc, char **argv)
+{
+	int i = argc, c;
+
+	/* getopt_long() moves the options before the words, but not over a "--". */
+	for (c = 1; c < argc && i == argc; c++) {
+		if (!strcmp(argv[c], "--"))
+			i = c;
+	}
+	while ((c = getopt_long(i, argv, "d:i:t:m:MCp:fPTjVh", options, NULL)) != -1)
+		take_option(c);
+	opt.wanted.glob = argv + optind;
+	opt.wanted.nr_globs = i - optind;
+	check_words();
+	if (i < argc) {
+		opt.command = argv + i + 1;
+		error_status = STATUS_ERROR_WITH_COMMAND;
+		if (!*opt.command)
+			usage_error("no command follows '--'");
+		if (opt.duration)
+			usage_error("--duration and a command cannot be combined: see timeout(1)");
+	} else if (opt.follow) {
+		usage_error("--follow needs a command, after '--'");
+	}
+	if (opt.follow && opt.wanted.nr_pids)
+		usage_error("--follow and --pid cannot be combined");
+}
+
+/* What this system has */
+
+static unsigned int read_cpus(const char *file, unsigned int *cpus)
+{
+	char *path = format_string("/sys/devices/system/cpu/%s", file);
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+	int nr = -1;
+
+	if (f && getline(&line, &size, f) > 0)
+		nr = parse_cpus(line, cpus, MOST_CPUS);
+	if (nr < 1)
+		die("%s has no list of CPUs: is sysfs mounted?", path);
+	fclose(f);
+	free(line);
+	free(path);
+	return nr;
+}
+
+static void find_cpus(void)
+{
+	struct wanted *w = &opt.wanted;
+	unsigned int *online = alloc(MOST_CPUS, sizeof(*online)), nr;
+	bool *has_column;
+
+	w->cpus = alloc(MOST_CPUS, sizeof(*w->cpus));
+	w->nr_cpus = read_cpus("possible", w->cpus);
+	nr = read_cpus("online", online);
+	has_column = alloc(w->nr_cpus, sizeof(*has_column));
+	for (unsigned int i = 0; i < w->nr_cpus; i++) {
+		for (unsigned int j = 0; j < nr; j++)
+			has_column[i] |= online[j] == w->cpus[i];
+	}
+	free(online);
+	opt.report.cpus = w->cpus;
+	opt.report.online = has_column;
+}
+
+static void find_counter(void)
+{
+	bool has_tracer = tracefs_tracer_available(tracefs_tracing_dir(), "count");
+
+	opt.counter = has_tracer && !opt.profiler ? &tracer_counter : &profiler_counter;
+	opt.report.counter = opt.counter->name;
+	if (opt.counter == &tracer_counter)
+		return;
+	if (!tracefs_file_exists(NULL, "function_profile_enabled"))
+		die("this kernel has %s function profiler (CONFIG_FUNCTION_PROFILER)",
+		    has_tracer ? "no" : "neither the tracer count nor the");
+	if (opt.follow || opt.wanted.nr_pids)
+		die("%s needs the tracer count, %s", opt.follow ? "--follow" : "--pid",
+		    has_tracer ? "not the profiler" : "which this kernel does not have");
+	if (!has_tracer)
+		warn("this kernel has no tracer count; the function profiler costs more");
+}
+
+/* Counting */
+
+static struct counts last;
+static uint64_t last_time;
+static bool reported;
+
+/* Reads the counters, and returns what they have counted since the last time. */
+static struct counts read_difference(void)
+{
+	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	struct counts now, difference;
+
+	counts_init(&now, last.nr_cpus);
+	counts_init(&difference, last.nr_cpus);
+	opt.report.time = clock_ns(CLOCK_REALTIME);
+	opt.report.ns = time - last_time;
+	opt.counter->read(&now);
+	if (!counts_subtract(&now, &last, &difference))
+		die("the counts have become smaller: somebody else has set them to zero");
+	counts_free(&last);
+	last = now;
+	last_time = time;
+	return difference;
+}
+
+static char *format_report(struct counts *c, size_t *len)
+{
+	struct counts modules;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+
+	if (!f)
+		die("out of memory");
+	if (opt.report.by_module) {
+		counts_init(&modules, c->nr_cpus);
+		counts_by_module(c, &modules);
+		counts_free(c);
+		*c = modules;
+	}
+	counts_sort(c);
+	if (reported && !opt.json)
+		fputc('\n', f);
+	if (opt.json)
+		report_json(f, &opt.report, c);
+	else
+		report_text(f, &opt.report, c);
+	if (fclose(f))
+		die("out of memory");
+	reported = true;
+	return text;
+}
+
+/* What a signal has kept from being written is not lost: it is written at the end. */
+static char *unwritten;
+
+static void output_error(void)
+{
+	/* Readers such as head(1) go away when they have enough. */
+	if (errno == EPIPE)
+		exit(error_status);
+	die("cannot write: %s", strerror(errno));
+}
+
+static void report(struct counts c)
+{
+	size_t len, done;
+	char *text = format_report(&c, &len);
+
+	counts_free(&c);
+	done = signals_write(STDOUT_FILENO, text, len);
+	if (done < len) {
+		if (errno != EINTR)
+			output_error();
+		unwritten = format_string("%s", text + done);
+	}
+	free(text);
+}
+
+static void write_rest(const char *text)
+{
+	while (text && *text) {
+		ssize_t n = write(STDOUT_FILENO, text, strlen(text));
+
+		if (n < 0 && errno != EINTR)
+			output_error();
+		text += n > 0 ? n : 0;
+	}
+}
+
+static void progress(uint64_t begin, uint64_t end)
+{
+	uint64_t passed = (clock_ns(CLOCK_MONOTONIC) - begin) / NSEC;
+
+	if (!passed)
+		return;
+	if (end != UINT64_MAX)
+		fprintf(stderr, "\r%llu of %llu s ", (unsigned long long)passed,
+			(unsigned long long)((end - begin) / NSEC));
+	else
+		fprintf(stderr, "\r%llu s ", (unsigned long long)passed);
+}
+
+static bool is_over(void)
+{
+	return signal_came || (opt.command && command_ended());
+}
+
+/* Waits for a time, unless all is over before. */
+static void wait_until(uint64_t until, uint64_t begin, uint64_t end)
+{
+	bool terminal = isatty(STDERR_FILENO);
+
+	while (!is_over()) {
+		uint64_t second = clock_ns(CLOCK_MONOTONIC) + NSEC;
+
+		if (terminal)
+			progress(begin, end);
+		if (signals_wait(terminal && second < until ? second : until) &&
+		    clock_ns(CLOCK_MONOTONIC) >= until)
+			break;
+	}
+	if (terminal)
+		fputs("\r\033[K", stderr);
+}
+
+/* Writes tables until the end is near: the last one is left to the caller. */
+static void count(uint64_t begin, uint64_t end)
+{
+	uint64_t next = opt.interval ? begin + opt.interval : end;
+
+	while (1) {
+		wait_until(next < end ? next : end, begin, end);
+		if (is_over() || clock_ns(CLOCK_MONOTONIC) >= end)
+			return;
+		report(read_difference());
+		/* What took longer than an interval makes that one longer, and no other. */
+		next += ((clock_ns(CLOCK_MONOTONIC) - next) / opt.interval + 1) * opt.interval;
+	}
+}
+
+static void say_begin(size_t nr)
+{
+	fprintf(stderr, "Tracing %zu function%s", nr, nr == 1 ? "" : "s");
+	for (size_t i = 0; i < opt.wanted.nr_globs; i++)
+		fprintf(stderr, "%s\"%s\"", i ? ", " : " for ", opt.wanted.glob[i]);
+	fprintf(stderr, "... Hit Ctrl-C to end.\n");
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t begin, end = UINT64_MAX;
+	struct counts difference;
+	size_t nr, len;
+	char *text;
+
+	take_command_line(argc, argv);
+	signals_hold();
+	tracing_open();
+	find_counter();
+	find_cpus();
+	if (opt.command) {
+		pid_t pid = command_make(opt.command);
+
+		if (opt.follow)
+			add_pid(pid);
+	}
+	nr = opt.counter->prepare(&opt.wanted);
+	counts_init(&last, opt.wanted.per_cpu ? opt.wanted.nr_cpus : 0);
+	opt.counter->start();
+	begin = clock_ns(CLOCK_MONOTONIC);
+	last_time = begin;
+	say_begin(nr);
+	if (opt.duration)
+		end = begin + opt.duration;
+	if (opt.command)
+		command_go();
+	count(begin, end);
+	opt.counter->stop();
+	difference = read_difference();
+	opt.counter->end();
+	signals_release();
+	text = format_report(&difference, &len);
+	write_rest(unwritten);
+	write_rest(text);
+	return opt.command ? command_status() : 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals: they end the counting in an orderly way, wherever they come.
+ *
+ * They are blocked but for two places, the waiting and the writing of output, which may
+ * block for as long as a terminal or a reader likes. So whatever changes the system is
+ * never cut in two. Once the system is as it was, they have their usual effect again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "signals.h"
+#include "util.h"
+
+#define NR_ENDS	4
+
+static const int ends[NR_ENDS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+volatile sig_atomic_t signal_came;
+volatile sig_atomic_t signal_of_terminal;
+
+static sigset_t before;
+static struct sigaction old_action[NR_ENDS], old_pipe;
+
+static void note(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (number == SIGCHLD)
+		return;
+	signal_came = number;
+	signal_of_terminal = info->si_code == SI_KERNEL;
+}
+
+/**
+ * signals_hold - from now on, signals are noted instead of ending the program
+ *
+ * What the shell has told us to ignore stays ignored.
+ */
+void signals_hold(void)
+{
+	struct sigaction action = { .sa_sigaction = note, .sa_flags = SA_SIGINFO };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGCHLD);
+	sigaction(SIGCHLD, &action, NULL);
+	for (size_t i = 0; i < NR_ENDS; i++) {
+		sigaddset(&held, ends[i]);
+		sigaction(ends[i], NULL, &old_action[i]);
+		if (old_action[i].sa_handler != SIG_IGN)
+			sigaction(ends[i], &action, NULL);
+	}
+	/* A reader who has gone away is an error of the next write. */
+	sigaction(SIGPIPE, &ignore, &old_pipe);
+	sigprocmask(SIG_BLOCK, &held, &before);
+}
+
+/**
+ * signals_release - signals end the program again
+ *
+ * One that has been held back is noted first: what was counted is still to be written.
+ */
+void signals_release(void)
+{
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	for (size_t i = 0; i < NR_ENDS; i++)
+		sigaction(ends[i], &old_action[i], NULL);
+}
+
+/**
+ * signals_default - give a new process the signals that we were given
+ */
+void signals_default(void)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGCHLD, &plain, NULL);
+	sigaction(SIGPIPE, &old_pipe, NULL);
+	signals_release();
+}
+
+/**
+ * signals_write - write to a file; a signal that ends the counting interrupts it
+ * @fd: the file
+ * @text: what is written
+ * @len: how long it is
+ *
+ * Returns: how much is written; if not all, errno says why.
+ */
+size_t signals_write(int fd, const char *text, size_t len)
+{
+	size_t done = 0;
+	sigset_t held;
+	ssize_t n;
+	int err;
+
+	sigprocmask(SIG_SETMASK, &before, &held);
+	while (done < len) {
+		errno = EINTR;
+		if (signal_came)
+			break;
+		n = write(fd, text + done, len - done);
+		if (n >= 0)
+			done += n;
+		else if (errno != EINTR)
+			break;
+	}
+	err = errno;
+	sigprocmask(SIG_SETMASK, &held, NULL);
+	errno = err;
+	return done;
+}
+
+/**
+ * signals_wait - wait for a time, or a signal
+ * @until: the time, by CLOCK_MONOTONIC
+ *
+ * Returns: whether the time has come.
+ */
+bool signals_wait(uint64_t until)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct timespec left;
+
+	if (now >= until)
+		return true;
+	left.tv_sec = (until - now) / NSEC;
+	left.tv_nsec = (until - now) % NSEC;
+	return !ppoll(NULL, 0, &left, &before);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Messages, memory and the end of the program.
+ *
+ * Whoever has changed something in the system registers with atexit() what puts it back;
+ * so die() may be called anywhere.
+ */
+#ifndef FUNCCOUNT_UTIL_H
+#define FUNCCOUNT_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum {
+	STATUS_ERROR	= 1,
+	STATUS_USAGE	= 2,
+	/* As timeout(1) and env(1) have it: other numbers are the command's. */
+	STATUS_ERROR_WITH_COMMAND = 125,
+	STATUS_CANNOT_RUN = 126,
+	STATUS_NOT_FOUND = 127,
+	STATUS_SIGNAL	= 128,
+};
+
+#define NSEC	1000000000ULL
+
+/* What die() exits with. */
+extern int error_status;
+
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+void *alloc(size_t nr, size_t size);
+void *grow(void *p, size_t nr, size_t size);
+char *copy_string(const char *s);
+char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+uint64_t clock_ns(clockid_t clock);
+
+#endif
