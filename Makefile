@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches model htmldocs shell tree base bench profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -21,6 +21,7 @@ help:
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
+	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm64'
 	@echo 'make model        all orders of the steps of a writer and a reader of the ring buffer, by spin'
 	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
@@ -54,6 +55,7 @@ tree: base
 %-test %-bpf: NEEDS = btf
 configs/clang configs/ltocfi: NEEDS = clang
 ours-arches/% stock-arches/%: NEEDS = cross
+ours-arch/% stock-arch/%: NEEDS = cross-$(@F)
 $(filter stock%,$(KERNELS)): base
 $(filter-out stock%,$(KERNELS)): tree
 $(filter-out demo,$(KERNELS)):
@@ -127,6 +129,9 @@ fuzz: configs/fuzz
 arches: tree
 	@harness/setup build cross guest
 	@harness/arches $(ARCHES)
+
+arch: $(if $(A),ours-arch/$(A) stock-arch/$(A))
+	@harness/arch $(A) $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
 model:
 	@harness/setup build model

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The cases of tools/testing/selftests/ftrace as parts of a suite of beside.py: ftrace-1 and ftrace-2, each about
+half of them. A guest that dies is started again with the cases that it had not come to.
+"""
+import fnmatch
+import os
+import re
+
+from .beside import DEATHS, GOOD, SELFTESTS, kernel_died
+from .results import Case, case_logs
+
+# Directories of the ftrace suite that a guest of its own runs; about half of the time.
+APART = ("kprobe", "preemptirq", "selftest", "tracer", "trigger")
+
+
+def boot(results, tests, cases):
+    """Runs cases in one guest. Returns those that another guest has to run."""
+    r, where = results.boot("ftracetest", cases, [("/job/ftrace", tests)])
+    runs = [(c, "") for c in cases]
+    for c in cases:
+        with open(os.path.join(tests, "test.d", c)) as f:
+            if re.search(r"^#[ \t]*flags:.*instance", f.read(), re.M):
+                runs.append((c, " (instance)"))
+    logs, broken, done = case_logs(where), kernel_died(r), 0
+    for at, line in enumerate(r.both):
+        if at < broken and (m := Case.LINE.match(line)):
+            case = Case(m, logs)
+            name = "".join(runs[done])
+            results.add(name, case.result, case.reason() if case.result not in GOOD else "", case.log)
+            done += 1
+    if done == len(runs) and r.status not in DEATHS:
+        return []
+    died = DEATHS.get(r.status, "ENDED")
+    if done < len(runs):
+        results.add("".join(runs[done]), died, r.verdict, r.both[max(0, broken - 5):broken + 25])
+    culprit = runs[done][0] if done < len(runs) else None
+    left = {c for c, _ in runs[done:]} - {culprit}
+    return [c for c in cases if c in left]
+
+
+def results(found, tree, only):
+    """Half of the suite: APART, or the rest."""
+    tests = os.path.join(tree, SELFTESTS, "ftrace")
+    top = os.path.join(tests, "test.d")
+    cases = sorted(os.path.relpath(os.path.join(where, f), top)
+                   for where, _, files in os.walk(top) for f in files if f.endswith(".tc"))
+    cases = [c for c in cases if c.startswith(APART) == (found.part == "ftrace-2")
+             and (not only or any(fnmatch.fnmatch(c, g) for g in only))]
+    while cases:
+        cases = boot(found, tests, cases)
