@@ -13,9 +13,13 @@
  * instructions are counted. Everything is one state for all CPUs: they must run in one thread,
  * as with -icount.
  *
+ * Firmware that interrupts the kernel, as x86's SMM does, looks like user space. But then the
+ * kernel goes on where nobody enters it, with the stack that it had.
+ *
  * What an address is, is told by the file of ranges. A line is "ADDRESS KIND", in order, and the
  * range reaches to the next one's address. KIND is
  *	f	a function; its first address is its entry
+ *	e	one that the CPU enters from user space
  *	s	stubs that interrupts enter anywhere
  *	w	the function that switches from one task's stack to another's
  *	m	code without names
@@ -69,6 +73,7 @@ struct cpu {
 	struct node *node;		/* of what runs */
 	struct node *entry;		/* the kernel's code that still has the user's stack */
 	struct stack *stack;
+	struct stack *before;		/* the last one of the kernel */
 	bool from_user;			/* and not yet on the task's stack */
 	unsigned int range;
 	enum block_end end;
@@ -145,7 +150,7 @@ static enum block_end end_of(const uint8_t *insn, size_t len)
 void chains_place(struct place *p, uint64_t addr, const uint8_t *last, size_t len)
 {
 	p->range = range_find(addr);
-	p->entry = strchr("fw", ranges[p->range].kind) && ranges[p->range].addr == addr;
+	p->entry = strchr("few", ranges[p->range].kind) && ranges[p->range].addr == addr;
 	p->end = end_of(last, len);
 }
 
@@ -238,6 +243,8 @@ static struct node *caller(const struct cpu *c, const struct place *p)
 static void leave_kernel(struct cpu *c, struct node *entry)
 {
 	c->entry = entry;
+	if (c->stack)
+		c->before = c->stack;
 	c->stack = NULL;
 	c->from_user = true;
 }
@@ -320,6 +327,14 @@ bool chains_go_on(unsigned int cpu, const struct place *p)
 	return true;
 }
 
+/* What seemed to be user space has not entered the kernel, but gone back to it. */
+static void resume_kernel(struct cpu *c)
+{
+	c->stack = c->before;
+	c->from_user = false;
+	c->end = END_PLAIN;
+}
+
 /* A block is about to run on a CPU with this stack pointer. */
 void chains_step(unsigned int cpu, const struct place *p, uint64_t sp)
 {
@@ -333,6 +348,9 @@ void chains_step(unsigned int cpu, const struct place *p, uint64_t sp)
 		/* It returned to user space, which faulted before a block of it ran. */
 		if (c->end == END_EXCEPTION_RETURN && p->entry && in_entry_area(sp))
 			leave_kernel(c, &root);
+		if (c->from_user && !c->stack && c->entry == &root && c->before &&
+		    !strchr("es", ranges[p->range].kind))
+			resume_kernel(c);
 		if (!c->stack || c->stack->key != sp >> STACK_SHIFT)
 			change_stack(c, p, sp);
 		on_stack(c, c->stack, p, sp);

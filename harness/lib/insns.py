@@ -13,6 +13,11 @@ LONGEST = 1 << 20
 THUNK = re.compile(r"__x86_(indirect|return)_")
 # Kinds of ranges, for the plugin (chains.c), of functions that are not as others.
 KINDS = {"__switch_to_asm": "w", "irq_entries_start": "s", "spurious_entries_start": "s"}
+ENTRY = re.compile(r"entry_|entry$|asm_")
+
+
+def kind_of(name):
+    return KINDS.get(name) or ("e" if ENTRY.match(name) else "f")
 
 
 class Symbols:
@@ -37,7 +42,7 @@ class Symbols:
         found = {0: "u", 1 << 63: "u", KERNEL: "m"}
         for i, (addr, name) in enumerate(zip(self.addrs, self.names)):
             if addr >= KERNEL:
-                found[addr] = KINDS.get(name, "f")
+                found[addr] = kind_of(name)
                 if i + 1 == len(self.addrs) or self.addrs[i + 1] > addr + LONGEST:
                     found[addr + LONGEST + 1] = "m"
         return sorted(found.items())
