@@ -394,6 +394,7 @@ static const struct target targets[] = {
 	{ "options/count-sorted", switch_words, "1", NULL },
 	{ "options/count-cpus", switch_words, "1", NULL },
 	{ "options/count-callers", switch_words, "1", NULL },
+	{ "options/count-times", switch_words, "1", NULL },
 	{ "options/func-no-repeats", switch_words, "1", NULL, true },
 	{ "options/function-fork", switch_words, "1", NULL, true },
 	{ "options/function-trace", switch_words, "1", NULL },

@@ -514,11 +514,11 @@ unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs,
 void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
 #endif
 
-/* The profiler, where the architecture returns to a handler of its own for it */
+/* Times of calls, where the architecture returns to a handler of its own for them */
 
-#if defined(CONFIG_FUNCTION_PROFILER) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
-	defined(profile_return_to_handler)
-#define FTRACE_PROFILE_PATH
+#if defined(CONFIG_DYNAMIC_FTRACE) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
+	defined(times_return_to_handler)
+#define FTRACE_TIMES_PATH
 
 /**
  * arch_ftrace_cycle - how long one of get_cycles() is
@@ -530,17 +530,17 @@ void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
 u64 arch_ftrace_cycle(void);
 
 /*
- * The architecture's profile_return_to_handler calls it, in any context that can
+ * The architecture's times_return_to_handler calls it, in any context that can
  * be traced, with the function's return value saved, and jumps to what it returns.
  */
-unsigned long ftrace_profile_return(void);
+unsigned long ftrace_times_return(void);
 
-static inline bool ftrace_profile_is_handler(unsigned long addr)
+static inline bool ftrace_times_is_handler(unsigned long addr)
 {
-	return addr == (unsigned long)profile_return_to_handler;
+	return addr == (unsigned long)times_return_to_handler;
 }
 #else
-static inline bool ftrace_profile_is_handler(unsigned long addr)
+static inline bool ftrace_times_is_handler(unsigned long addr)
 {
 	return false;
 }

@@ -160,7 +160,7 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
 
-	if (unlikely(!fgraph_push(task, ip, retp, 0, &frame)))
+	if (unlikely(!fgraph_push(task, ip, retp, 0, FGRAPH_ENTRY_WORDS, &frame)))
 		return false;
 
 	users = fgraph_call_entry(task, cs, &(struct ftrace_graph_ent) {
@@ -384,7 +384,7 @@ static bool fgraph_is_handler(unsigned long addr)
 	unsigned long handler =
 		(unsigned long)dereference_kernel_function_descriptor(return_to_handler);
 
-	return addr == handler || ftrace_profile_is_handler(addr);
+	return addr == handler || ftrace_times_is_handler(addr);
 }
 
 /**

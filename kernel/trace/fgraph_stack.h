@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The return stacks of tasks, for those who put entries there: fgraph.c, which
- * says how they are laid out and which rules hold, and the profiler.
+ * says how they are laid out and which rules hold, the graph tracer and times.
  */
 #ifndef _KERNEL_TRACE_FGRAPH_STACK_H
 #define _KERNEL_TRACE_FGRAPH_STACK_H
@@ -32,6 +32,10 @@ static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 #define FGRAPH_META_USERS	GENMASK(25, 10)
 /* There is one user, and it has an alone_ret. */
 #define FGRAPH_META_ALONE	BIT(26)
+/* Instead of the users: the index of the one that hooked the function by itself. */
+#define FGRAPH_META_IDX		GENMASK(BITS_PER_LONG - 1, BITS_PER_LONG - 4)
+
+static_assert((FGRAPH_META_IDX >> __bf_shf(FGRAPH_META_IDX)) + 1 >= FGRAPH_MAX_USERS);
 
 static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
@@ -41,10 +45,11 @@ extern bool fgraph_sleep_time;
 unsigned long fgraph_lost(void);
 void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
 
-/* The meta word of an entry without data. */
-static __always_inline unsigned long *fgraph_frame_meta(struct ftrace_ret_stack *frame)
+/* The meta word of an entry of so many words. */
+static __always_inline unsigned long *fgraph_frame_top(struct ftrace_ret_stack *frame,
+						       unsigned int words)
 {
-	return (unsigned long *)(frame + 1);
+	return (unsigned long *)frame + words - 1;
 }
 
 /* @top is the word below @end. */
@@ -112,12 +117,15 @@ static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned l
 	return likely((long)retp < 0);
 }
 
-/* Adds an entry with @users in its meta word. If there is no room for it, this counts. */
+/*
+ * Adds an entry of @words, FGRAPH_ENTRY_WORDS at least, with @users in its meta word. If there is
+ * no room for it, this counts.
+ */
 static __always_inline bool fgraph_push(struct task_struct *task, unsigned long ip,
 					unsigned long *retp, unsigned long users,
-					struct ftrace_ret_stack **framep)
+					unsigned int words, struct ftrace_ret_stack **framep)
 {
-	unsigned long start = task->curr_ret_stack, end = start + FGRAPH_ENTRY_WORDS;
+	unsigned long start = task->curr_ret_stack, end = start + words;
 	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
 
 	if (unlikely(end > FGRAPH_STACK_LIMIT)) {
@@ -127,8 +135,8 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 
 	/* An unwinder takes it for an entry from now on, but finds nothing. */
 	WRITE_ONCE(frame->retp, NULL);
-	fgraph_set_top(task, end, fgraph_frame_meta(frame),
-		       users | FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS));
+	fgraph_set_top(task, end, fgraph_frame_top(frame, words),
+		       users | FIELD_PREP(FGRAPH_META_WORDS, words));
 	frame->func = ip;
 	frame->ret = *retp;
 	barrier();

@@ -310,8 +310,8 @@ void ftrace_counts_reset(struct ftrace_counts *counts)
 }
 
 /* Keeps under @name what a site counted. */
-static void counts_keep(struct ftrace_counts *counts, struct module *mod, const char *name,
-			const u64 __percpu *count)
+static void counts_keep(struct ftrace_counts *counts, struct module *mod, unsigned long ip,
+			const char *name, const u64 __percpu *count)
 {
 	size_t size = strlen(name) + MODULE_NAME_LEN + sizeof(" []");
 	struct ftrace_count_gone *gone;
@@ -330,6 +330,7 @@ static void counts_keep(struct ftrace_counts *counts, struct module *mod, const 
 		return;
 	}
 	gone->count = (void *)gone + size;
+	gone->ip = ip;
 	for_each_possible_cpu(cpu)
 		gone->count[cpu] = *per_cpu_ptr(count, cpu);
 	if (mod)
@@ -341,16 +342,20 @@ static void counts_keep(struct ftrace_counts *counts, struct module *mod, const 
 
 static void counts_keep_table(struct ftrace_counts *counts, struct ftrace_table *table)
 {
+	struct ftrace_count_gone *gone;
 	struct ftrace_names names;
 	const char *name;
 
+	list_for_each_entry(gone, &counts->gone, node)
+		gone->ip = 0;
 	/* Without memory there are no names. */
 	for (int ret = ftrace_names_start(&names, table), i = 0; !ret && i < table->nr; i++) {
 		const u64 __percpu *count = ftrace_counts_find(counts, table, i);
 
 		name = count ? ftrace_names_get(&names, i) : NULL;
 		if (name)
-			counts_keep(counts, table->mod, name, count);
+			counts_keep(counts, table->mod, ftrace_rec_ip(table, &table->recs[i]),
+				    name, count);
 	}
 	ftrace_names_end(&names);
 }

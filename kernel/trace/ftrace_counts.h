@@ -17,14 +17,32 @@
 #define FTRACE_COUNT_GROUP	256
 
 /**
+ * struct ftrace_time - what the calls of a site took that have returned, on one CPU
+ * @total: nanoseconds, all together
+ * @self: the same without what is in other functions' totals
+ * @max: of the call that took the longest
+ * @squares: the sum of the squares of the totals or the selves, modulo 2^64, if asked for
+ */
+struct ftrace_time {
+	u64	total;
+	u64	self;
+	u64	max;
+	u64	squares;
+};
+
+/**
  * struct ftrace_count_gone - how often a function was called whose text is gone
  * @node: in the list of the counts
  * @count: for each CPU
+ * @ip: where its site was, if no other text has gone since; or 0
+ * @time: what its calls took, if that is known
  * @name: the function, a blank and the module in brackets
  */
 struct ftrace_count_gone {
 	struct list_head	node;
 	u64			*count;
+	unsigned long		ip;
+	struct ftrace_time	time;
 	char			name[];
 };
 

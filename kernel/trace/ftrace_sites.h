@@ -11,7 +11,6 @@
 #include <linux/kallsyms.h>
 #include <linux/types.h>
 
-struct ftrace_profile;
 struct mod_kallsyms;
 struct module;
 
@@ -85,7 +84,7 @@ static inline void ftrace_rec_release(struct ftrace_record *rec)
  * @nr: number of @recs
  * @init: the text is freed after initialization
  * @mod: the module, NULL for the core kernel
- * @profile: counts calls; NULL until the profiler is first enabled
+ * @times: what calls took, for each user of times
  * @retiree: frees the table
  */
 struct ftrace_table {
@@ -96,7 +95,7 @@ struct ftrace_table {
 	unsigned int		nr;
 	bool			init;
 	struct module		*mod;
-	struct ftrace_profile	*profile;
+	struct hlist_head	times;
 	struct ftrace_retiree	retiree;
 };
 

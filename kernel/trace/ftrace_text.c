@@ -50,9 +50,9 @@
 #include "ftrace_guarded.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
-#include "ftrace_profile.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
+#include "ftrace_times.h"
 #include "ftrace_update.h"
 #include "trace.h"
 
@@ -91,14 +91,14 @@ static void text_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
 
-	ftrace_profile_free_table(table);
+	ftrace_times_free_table(table);
 	ftrace_table_free(table);
 }
 
 /* On failure, the table is to be freed. */
 static int text_add(struct ftrace_table *table)
 {
-	ftrace_profile_add_table(table);
+	ftrace_times_add_table(table);
 	return ftrace_table_add(table);
 }
 
@@ -108,6 +108,7 @@ static void text_remove(struct ftrace_table *table)
 
 	ftrace_detach_table(table);
 	ftrace_counts_forget_table(table);
+	ftrace_times_forget_table(table);
 	ftrace_guarded_forget_range(table->start, table->end);
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);

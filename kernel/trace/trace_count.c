@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tracer "count": how often each function is called, and nothing else; with the
- * option count-callers, from where. trace_count_file.c has the files that show it.
+ * option count-callers, from where; with count-times, for how long. trace_count_file.c has
+ * the files that show it.
  *
  * A call counts in the stub of its site (ftrace_stubs.c), or in ftrace_count_call()
  * where there is none. Pairs of a function and its caller are counted by a second ops with the
- * same filter (ftrace_callers.c), so that nobody pays for it who does not ask.
+ * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that nobody
+ * pays for it who does not ask.
  *
  * Invariants:
  *  1. While the tracer of an instance runs, ops->saved_func is ftrace_count_call(), and
  *     ops->func is that or, if some calls are not to be counted, count_call_asked().
  *     The same holds for callers_ops with count_caller() while the option is set, too.
- *  2. An instance has counts from the first time that it counts until it goes, and
- *     callers at least as long as callers_ops is registered.
+ *  2. An instance has counts from the first time that it counts until it goes, callers
+ *     at least as long as callers_ops is registered, and times as long as they are started.
  *
  * Lock order:
  *	trace_types_lock > ftrace_lock
@@ -36,6 +38,7 @@
 #include "ftrace_counts.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
+#include "ftrace_times.h"
 #include "trace.h"
 #include "trace_count.h"
 
@@ -45,6 +48,9 @@ static struct tracer_opt count_opts[] = {
 	{ .name = "count-sorted", .bit = COUNT_OPT_SORTED },
 	{ .name = "count-cpus", .bit = COUNT_OPT_CPUS },
 	{ .name = "count-callers", .bit = COUNT_OPT_CALLERS },
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	{ .name = "count-times", .bit = COUNT_OPT_TIMES },
+#endif
 	{ }
 };
 
@@ -120,6 +126,114 @@ static void count_zero_callers(struct count_instance *ci, bool wanted)
 	}
 }
 
+/* Tells the counts which CPUs do not count; returns whether there are any. */
+static bool count_choose_cpus(const struct trace_array *tr, struct ftrace_counts *counts)
+{
+	bool any = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		bool off = !cpumask_test_cpu(cpu, tr->tracing_cpumask);
+
+		WRITE_ONCE(*per_cpu_ptr(counts->off, cpu), off);
+		any |= off;
+	}
+	return any;
+}
+
+/* Times */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* A user that stays costs its calls less. */
+static struct ftrace_times count_top_times;
+
+static int count_make_times(struct count_instance *ci)
+{
+	bool top = ci->tr->flags & TRACE_ARRAY_FL_GLOBAL;
+	struct ftrace_times *times = top ? &count_top_times : kzalloc(sizeof(*times), GFP_KERNEL);
+
+	if (!times)
+		return -ENOMEM;
+	ftrace_times_init(times, ci->tr->ops);
+	times->counts = ci->counts;
+	ci->times = times;
+	return 0;
+}
+
+static bool count_has_times(const struct count_instance *ci)
+{
+	return ci->times && ftrace_times_is_started(ci->times);
+}
+
+static void count_drop_times(struct count_instance *ci)
+{
+	if (!ci->times)
+		return;
+	ftrace_times_drop(ci->times);
+	ci->times = NULL;
+}
+
+static void count_zero_times(struct count_instance *ci, bool wanted)
+{
+	if (ci->times && (wanted || count_has_times(ci)))
+		ftrace_times_reset(ci->times);
+	else
+		count_drop_times(ci);
+}
+
+/* @off: there are CPUs that do not count. */
+static void count_choose_times(const struct count_instance *ci, bool off)
+{
+	if (ci->times)
+		ftrace_times_set_off(ci->times, off);
+}
+
+static int count_start_times(struct count_instance *ci)
+{
+	scoped_guard(mutex, &ftrace_lock) {
+		int ret = ci->times ? 0 : count_make_times(ci);
+
+		if (ret)
+			return ret;
+		count_choose_times(ci, count_choose_cpus(ci->tr, ci->counts));
+	}
+	return ftrace_times_start(ci->times);
+}
+
+/* What was counted stays. */
+static void count_stop_times(struct count_instance *ci)
+{
+	if (count_has_times(ci))
+		ftrace_times_stop(ci->times);
+}
+#else
+static bool count_has_times(const struct count_instance *ci)
+{
+	return false;
+}
+
+static void count_drop_times(struct count_instance *ci)
+{
+}
+
+static void count_zero_times(struct count_instance *ci, bool wanted)
+{
+}
+
+static void count_choose_times(const struct count_instance *ci, bool off)
+{
+}
+
+static int count_start_times(struct count_instance *ci)
+{
+	return 0;
+}
+
+static void count_stop_times(struct count_instance *ci)
+{
+}
+#endif
+
 /**
  * trace_count_zero - set all that an instance counted to zero
  * @tr: the instance
@@ -136,6 +250,7 @@ void trace_count_zero(const struct trace_array *tr)
 	if (!ci)
 		return;
 	count_zero_callers(ci, false);
+	count_zero_times(ci, false);
 	ftrace_counts_reset(ci->counts);
 }
 
@@ -188,21 +303,6 @@ static void count_caller_asked(unsigned long ip, unsigned long parent_ip, struct
 {
 	if (count_is_asked_for(count_of_callers(ops)->counts))
 		count_caller(ip, parent_ip, ops, fregs);
-}
-
-/* Tells the counts which CPUs do not count; returns whether there are any. */
-static bool count_choose_cpus(const struct trace_array *tr, struct ftrace_counts *counts)
-{
-	bool any = false;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		bool off = !cpumask_test_cpu(cpu, tr->tracing_cpumask);
-
-		WRITE_ONCE(*per_cpu_ptr(counts->off, cpu), off);
-		any |= off;
-	}
-	return any;
 }
 
 static void count_choose(struct ftrace_ops *ops, struct ftrace_counts *counts, ftrace_func_t asked)
@@ -258,6 +358,29 @@ static void count_stop_callers(struct count_instance *ci)
 		unregister_ftrace_function(&ci->callers_ops);
 }
 
+/* Of what the options ask for beside counts. */
+static void count_stop_parts(struct count_instance *ci, u32 options)
+{
+	if (options & COUNT_OPT_CALLERS)
+		count_stop_callers(ci);
+	if (options & COUNT_OPT_TIMES)
+		count_stop_times(ci);
+}
+
+/* If it fails, none of them is started. */
+static int count_start_parts(struct count_instance *ci, u32 options)
+{
+	int ret = 0;
+
+	if (options & COUNT_OPT_CALLERS)
+		ret = count_start_callers(ci);
+	if (!ret && options & COUNT_OPT_TIMES)
+		ret = count_start_times(ci);
+	if (ret)
+		count_stop_parts(ci, options);
+	return ret;
+}
+
 static struct count_instance *count_prepare(struct trace_array *tr)
 {
 	struct count_instance *ci;
@@ -268,6 +391,7 @@ static struct count_instance *count_prepare(struct trace_array *tr)
 	if (!ci)
 		return NULL;
 	count_zero_callers(ci, count_flags.val & COUNT_OPT_CALLERS);
+	count_zero_times(ci, count_flags.val & COUNT_OPT_TIMES);
 	ftrace_counts_reset(ci->counts);
 	tr->ops->counts = ci->counts;
 	return ci;
@@ -286,7 +410,7 @@ static void count_tracer_reset(struct trace_array *tr)
 
 	scoped_guard(mutex, &ftrace_lock)
 		ci = trace_count_find(tr);
-	count_stop_callers(ci);
+	count_stop_parts(ci, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
 	count_stop(tr);
 }
 
@@ -308,7 +432,7 @@ static int count_tracer_init(struct trace_array *tr)
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
-	ret = count_flags.val & COUNT_OPT_CALLERS ? count_start_callers(ci) : 0;
+	ret = count_start_parts(ci, count_flags.val);
 	if (ret)
 		count_stop(tr);
 	return ret;
@@ -326,6 +450,7 @@ static void count_cpumask_changed(struct trace_array *tr)
 	ci = trace_count_find(tr);
 	if (count_has_ops(&ci->callers_ops))
 		count_choose_caller_func(&ci->callers_ops);
+	count_choose_times(ci, count_choose_cpus(tr, ci->counts));
 }
 
 static struct tracer count_tracer;
@@ -338,15 +463,14 @@ static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 
 	lockdep_assert_held(&trace_types_lock);
 
-	if (bit != COUNT_OPT_CALLERS)
-		return 0;
+	bit &= COUNT_OPT_CALLERS | COUNT_OPT_TIMES;
 	list_for_each_entry(ci, &count_instances, node) {
 		if (set && !ret && ci->tr->current_trace == &count_tracer)
-			ret = count_start_callers(ci);
+			ret = count_start_parts(ci, bit);
 	}
 	list_for_each_entry(ci, &count_instances, node) {
 		if (!set || ret)
-			count_stop_callers(ci);
+			count_stop_parts(ci, bit);
 	}
 	return ret;
 }
@@ -378,8 +502,9 @@ void trace_count_forget(struct trace_array *tr)
 		return;
 	list_del(&ci->node);
 	/* After ftrace_kill() it may be called for ever. */
-	if (count_has_ops(&ci->callers_ops))
+	if (count_has_ops(&ci->callers_ops) || count_has_times(ci))
 		return;
+	count_drop_times(ci);
 	ftrace_callers_free(ci->callers);
 	ftrace_counts_put(ci->counts);
 	kfree(ci);

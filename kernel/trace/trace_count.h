@@ -17,6 +17,7 @@ enum {
 	COUNT_OPT_SORTED	= BIT(0),
 	COUNT_OPT_CPUS		= BIT(1),
 	COUNT_OPT_CALLERS	= BIT(2),
+	COUNT_OPT_TIMES		= BIT(3),
 };
 
 /**
@@ -26,6 +27,7 @@ enum {
  * @counts: what it counted
  * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
  * @callers_ops: counts pairs while it is registered
+ * @times: what it knows of times; or NULL
  */
 struct count_instance {
 	struct list_head	node;
@@ -33,6 +35,7 @@ struct count_instance {
 	struct ftrace_counts	*counts;
 	struct ftrace_callers	*callers;
 	struct ftrace_ops	callers_ops;
+	struct ftrace_times	*times;
 };
 
 u32 trace_count_options(void);

@@ -8,10 +8,12 @@
  *				struct count_raw_entry for each, by ascending address
  *
  * The options count-sorted and count-cpus say how: the most frequent first; with the
- * counts of each possible CPU after their sum. With count-callers there is a line for each
- * function and caller, "FUNCTION <- CALLER", and a struct count_raw_pair. What is written
- * to function_counts, or opening it to truncate it, sets all counts to zero. Starting the
- * tracer does so, too; what it counted can be read after it has stopped.
+ * counts of each possible CPU after their sum. With count-times the times of the calls that
+ * have returned follow, "total=NS self=NS max=NS", and entries are struct count_raw_timed.
+ * With count-callers there is a line for each function and caller, "FUNCTION <- CALLER", and
+ * a struct count_raw_pair; these have no times. What is written to function_counts, or opening
+ * it to truncate it, sets all counts to zero. Starting the tracer does so, too; what it
+ * counted can be read after it has stopped.
  *
  * Both are made when they are opened, with ftrace_lock held.
  */
@@ -32,6 +34,7 @@
 #include "ftrace_counts.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
+#include "ftrace_times.h"
 #include "trace.h"
 #include "trace_count.h"
 
@@ -97,18 +100,36 @@ static struct count_pair *count_pairs_get(const struct ftrace_callers *callers, 
 	return pairs;
 }
 
+/* Times */
+
+/* Adds up what a function took on all CPUs; nothing, where that is not known. */
+static void count_sum_times(const struct count_instance *ci, const struct ftrace_table *table,
+			    unsigned int index, struct ftrace_time *sum)
+{
+	*sum = (struct ftrace_time) { };
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (ci->times)
+		ftrace_times_sum(ci->times, table, index, sum);
+#endif
+}
+
+static bool count_shows_times(void)
+{
+	return (trace_count_options() & (COUNT_OPT_TIMES | COUNT_OPT_CALLERS)) == COUNT_OPT_TIMES;
+}
+
 /* The file: a line for each function, made when it is opened */
 
 /**
  * struct count_line - a function that was called
  * @sum: how often
  * @name: where its name is in the names of the file
- * @cpu: where its counts are in those of the file
+ * @nr: which line it was before they were sorted, by which the file has all else
  */
 struct count_line {
 	u64	sum;
 	u32	name;
-	u32	cpu;
+	u32	nr;
 };
 
 /**
@@ -120,6 +141,7 @@ struct count_line {
  * @names_len: bytes of @names in use
  * @names_size: bytes of @names
  * @cpu: counts of each possible CPU, for one line after the other; NULL if not wanted
+ * @time: times, for one line after the other; NULL if not wanted
  */
 struct count_file {
 	struct trace_array	*tr;
@@ -129,6 +151,7 @@ struct count_file {
 	size_t			names_len;
 	size_t			names_size;
 	u64			*cpu;
+	struct ftrace_time	*time;
 };
 
 static int count_add_name(struct count_file *file, const char *name, struct module *mod)
@@ -154,14 +177,20 @@ static int count_add_name(struct count_file *file, const char *name, struct modu
 	return 0;
 }
 
+static u64 *count_line_cpus(const struct count_file *file, const struct count_line *line)
+{
+	return &file->cpu[line->nr * num_possible_cpus()];
+}
+
 static void count_line_start(struct count_file *file)
 {
 	struct count_line *line = &file->line[file->nr];
 
 	line->sum = 0;
-	line->cpu = file->nr * num_possible_cpus();
+	line->nr = file->nr;
 	if (file->cpu)
-		memset(&file->cpu[line->cpu], 0, array_size(num_possible_cpus(), sizeof(u64)));
+		memset(count_line_cpus(file, line), 0,
+		       array_size(num_possible_cpus(), sizeof(u64)));
 }
 
 /* Adds to the line that was started; returns whether there is anything in it. */
@@ -176,7 +205,7 @@ static bool count_line_add(struct count_file *file, const u64 __percpu *count, c
 
 		line->sum += n;
 		if (file->cpu)
-			file->cpu[line->cpu + i++] += n;
+			count_line_cpus(file, line)[i++] += n;
 	}
 	return line->sum;
 }
@@ -198,18 +227,20 @@ static int count_add_gone(struct count_file *file, const char *name, const u64 *
 	return ret;
 }
 
-static int count_add_table(struct count_file *file, const struct ftrace_counts *counts,
+static int count_add_table(struct count_file *file, const struct count_instance *ci,
 			   struct ftrace_table *table)
 {
 	struct ftrace_names names;
 	int ret = ftrace_names_start(&names, table);
 
 	for (unsigned int i = 0; !ret && i < table->nr; i++) {
-		const u64 __percpu *count = ftrace_counts_find(counts, table, i);
+		const u64 __percpu *count = ftrace_counts_find(ci->counts, table, i);
 		const char *name;
 
 		if (!count || !count_sum(file, count, NULL))
 			continue;
+		if (file->time)
+			count_sum_times(ci, table, i, &file->time[file->nr]);
 		name = ftrace_names_get(&names, i);
 		ret = count_add_name(file, name ?: "?", table->mod);
 		file->nr++;
@@ -218,18 +249,21 @@ static int count_add_table(struct count_file *file, const struct ftrace_counts *
 	return ret;
 }
 
-static int count_add_all(struct count_file *file, const struct ftrace_counts *counts)
+static int count_add_all(struct count_file *file, const struct count_instance *ci)
 {
 	struct ftrace_count_gone *gone;
 	struct ftrace_table *table;
 	int ret = 0;
 
 	for_each_ftrace_table(table) {
-		ret = ret ?: count_add_table(file, counts, table);
+		ret = ret ?: count_add_table(file, ci, table);
 		cond_resched();
 	}
-	list_for_each_entry(gone, &counts->gone, node)
+	list_for_each_entry(gone, &ci->counts->gone, node) {
+		if (file->time)
+			file->time[file->nr] = gone->time;
 		ret = ret ?: count_add_gone(file, gone->name, gone->count);
+	}
 	return ret;
 }
 
@@ -305,13 +339,24 @@ static unsigned int count_max_lines(const struct count_instance *ci,
 	return ftrace_nr_sites + list_count_nodes(&ci->counts->gone);
 }
 
+static int count_file_alloc(struct count_file *file, unsigned int max)
+{
+	bool cpus = trace_count_options() & COUNT_OPT_CPUS, times = count_shows_times();
+
+	file->line = kvmalloc_array(max, sizeof(*file->line), GFP_KERNEL);
+	if (cpus)
+		file->cpu = kvmalloc_array(max, num_possible_cpus() * sizeof(u64), GFP_KERNEL);
+	if (times)
+		file->time = kvcalloc(max, sizeof(*file->time), GFP_KERNEL);
+	return file->line && !file->cpu == !cpus && !file->time == !times ? 0 : -ENOMEM;
+}
+
 static int count_file_fill(struct count_file *file)
 {
 	u32 options = trace_count_options();
 	bool pairs = options & COUNT_OPT_CALLERS;
 	struct ftrace_callers *callers;
 	struct count_instance *ci;
-	unsigned int max;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
@@ -320,13 +365,10 @@ static int count_file_fill(struct count_file *file)
 	callers = ci && pairs ? ci->callers : NULL;
 	if (!ci || (pairs && !callers))
 		return 0;
-	max = count_max_lines(ci, callers);
-	file->line = kvmalloc_array(max, sizeof(*file->line), GFP_KERNEL);
-	if (options & COUNT_OPT_CPUS)
-		file->cpu = kvmalloc_array(max, num_possible_cpus() * sizeof(u64), GFP_KERNEL);
-	if (!file->line || (options & COUNT_OPT_CPUS && !file->cpu))
-		return -ENOMEM;
-	ret = callers ? count_add_pairs(file, callers) : count_add_all(file, ci->counts);
+	ret = count_file_alloc(file, count_max_lines(ci, callers));
+	if (ret)
+		return ret;
+	ret = callers ? count_add_pairs(file, callers) : count_add_all(file, ci);
 	if (!ret && (options & COUNT_OPT_SORTED))
 		sort(file->line, file->nr, sizeof(*file->line), count_line_cmp, NULL);
 	if (!ret && callers)
@@ -340,6 +382,7 @@ static void count_file_free(struct count_file *file)
 	kvfree(file->line);
 	kvfree(file->names);
 	kvfree(file->cpu);
+	kvfree(file->time);
 	kfree(file);
 }
 
@@ -367,7 +410,13 @@ static int count_seq_show(struct seq_file *m, void *v)
 
 	seq_printf(m, "%s %llu", file->names + line->name, line->sum);
 	for (unsigned int i = 0; file->cpu && i < num_possible_cpus(); i++)
-		seq_printf(m, " %llu", file->cpu[line->cpu + i]);
+		seq_printf(m, " %llu", count_line_cpus(file, line)[i]);
+	if (file->time) {
+		const struct ftrace_time *time = &file->time[line->nr];
+
+		seq_printf(m, " total=%llu self=%llu max=%llu", time->total, time->self,
+			   time->max);
+	}
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -437,9 +486,10 @@ static const struct file_operations count_fops = {
 
 /* The same for programs. The format is in Documentation/trace/ftrace-callsets.rst. */
 
-/* Functions, and pairs of a function and a caller. */
+/* Functions, pairs of a function and a caller, and functions with times. */
 #define COUNT_RAW_VERSION	1
 #define COUNT_RAW_PAIRS_VERSION	2
+#define COUNT_RAW_TIMES_VERSION	3
 
 /**
  * struct count_raw_head - what function_counts_raw begins with
@@ -447,7 +497,7 @@ static const struct file_operations count_fops = {
  * @head_size: bytes before the first entry
  * @entry_size: bytes from one entry to the next
  * @nr: how many entries
- * @lost: how many calls are in no pair; not in version 1
+ * @lost: how many calls are in no pair; in version 2 only
  */
 struct count_raw_head {
 	u32	version;
@@ -465,6 +515,20 @@ struct count_raw_head {
 struct count_raw_entry {
 	u64	ip;
 	u64	count;
+};
+
+/**
+ * struct count_raw_timed - the same with what its calls took that have returned, in ns
+ * @entry: the function
+ * @total: all of them together
+ * @self: the same without the totals of others that it called
+ * @max: the one that took the longest
+ */
+struct count_raw_timed {
+	struct count_raw_entry	entry;
+	u64			total;
+	u64			self;
+	u64			max;
 };
 
 /**
@@ -520,36 +584,55 @@ static u64 count_raw_sum(const u64 __percpu *count)
 	return sum;
 }
 
-static void count_raw_add_table(struct count_raw *raw, const struct ftrace_counts *counts,
+static void count_raw_add_times(struct count_raw_timed *timed, const struct count_instance *ci,
+				const struct ftrace_table *table, unsigned int index)
+{
+	struct ftrace_time sum;
+
+	count_sum_times(ci, table, index, &sum);
+	timed->total = sum.total;
+	timed->self = sum.self;
+	timed->max = sum.max;
+}
+
+static void count_raw_add_table(struct count_raw *raw, const struct count_instance *ci,
 				const struct ftrace_table *table)
 {
-	struct ftrace_record *rec;
+	bool times = raw->head.version == COUNT_RAW_TIMES_VERSION;
 
-	for_each_ftrace_rec(table, rec) {
-		const u64 __percpu *count = ftrace_counts_find(counts, table, rec - table->recs);
+	for (unsigned int i = 0; i < table->nr; i++) {
+		const u64 __percpu *count = ftrace_counts_find(ci->counts, table, i);
 		struct count_raw_entry *entry = count_raw_next(raw);
 
 		if (!count)
 			continue;
 		*entry = (struct count_raw_entry) {
-			.ip	= ftrace_rec_ip(table, rec),
+			.ip	= ftrace_rec_ip(table, &table->recs[i]),
 			.count	= count_raw_sum(count),
 		};
-		if (entry->count)
-			raw->head.nr++;
+		if (!entry->count)
+			continue;
+		if (times)
+			count_raw_add_times(container_of(entry, struct count_raw_timed, entry), ci,
+					    table, i);
+		raw->head.nr++;
 	}
 }
 
-static struct count_raw *count_raw_functions(const struct ftrace_counts *counts)
+static struct count_raw *count_raw_functions(const struct count_instance *ci)
 {
-	struct count_raw *raw = count_raw_alloc(COUNT_RAW_VERSION, sizeof(raw->head),
-						sizeof(struct count_raw_entry), ftrace_nr_sites);
+	bool times = count_shows_times();
 	struct ftrace_table *table;
+	struct count_raw *raw;
 
-	if (IS_ERR(raw) || !counts)
+	raw = count_raw_alloc(times ? COUNT_RAW_TIMES_VERSION : COUNT_RAW_VERSION,
+			      sizeof(raw->head), times ? sizeof(struct count_raw_timed) :
+							 sizeof(struct count_raw_entry),
+			      ftrace_nr_sites);
+	if (IS_ERR(raw) || !ci)
 		return raw;
 	for_each_ftrace_table(table)
-		count_raw_add_table(raw, counts, table);
+		count_raw_add_table(raw, ci, table);
 	return raw;
 }
 
@@ -604,7 +687,7 @@ static struct count_raw *count_raw_make(const struct trace_array *tr)
 	if (trace_count_options() & COUNT_OPT_CALLERS)
 		raw = count_raw_pairs(ci ? ci->callers : NULL);
 	else
-		raw = count_raw_functions(ci ? ci->counts : NULL);
+		raw = count_raw_functions(ci);
 	if (!IS_ERR(raw))
 		raw->size = count_raw_next(raw) - (void *)&raw->head;
 	return raw;

@@ -34,7 +34,7 @@
 
 #include "fgraph_stack.h"
 #include "ftrace_ops.h"
-#include "ftrace_profile.h"
+#include "ftrace_times.h"
 #include "trace.h"
 #include "trace_output.h"
 #include "trace_record.h"
@@ -80,7 +80,7 @@ static int graph_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 		break;
 	case TRACE_GRAPH_SLEEP_TIME:
 		ftrace_graph_sleep_time_control(set);
-		ftrace_profile_sleep_time_changed();
+		ftrace_times_sleep_time_changed();
 		break;
 	case TRACE_GRAPH_GRAPH_TIME:
 		ftrace_graph_graph_time_control(set);
@@ -207,7 +207,7 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 	struct ftrace_graph_ent_entry *entry;
 	struct ftrace_ret_stack *frame;
 
-	if (unlikely(!fgraph_push(task, ip, retp, users, &frame)))
+	if (unlikely(!fgraph_push(task, ip, retp, users, FGRAPH_ENTRY_WORDS, &frame)))
 		return false;
 	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), NULL);
 	if (unlikely(!entry)) {

@@ -92,7 +92,7 @@ int __init_or_module arch_ftrace_init_site(struct module *mod, unsigned long ip)
 	return 0;
 }
 
-#ifdef FTRACE_PROFILE_PATH
+#ifdef FTRACE_TIMES_PATH
 u64 arch_ftrace_cycle(void)
 {
 	if (!tsc_khz || check_tsc_unstable())

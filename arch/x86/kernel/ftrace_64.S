@@ -230,18 +230,18 @@ SYM_CODE_START(return_to_handler)
 	HANDLER_END
 SYM_CODE_END(return_to_handler)
 
-#if defined(CONFIG_FUNCTION_PROFILER) && defined(CONFIG_DYNAMIC_FTRACE)
-/* The same for functions that only the profiler has hooked. */
-SYM_CODE_START(profile_return_to_handler)
+#ifdef CONFIG_DYNAMIC_FTRACE
+/* The same for functions that only ftrace_times.c has hooked. */
+SYM_CODE_START(times_return_to_handler)
 	HANDLER_BEGIN
 	pushq	%rax
 	pushq	%rdx
-	call	ftrace_profile_return
+	call	ftrace_times_return
 	movq	%rax, %rdi
 	popq	%rdx
 	popq	%rax
 	addq	$8, %rsp
 	HANDLER_END
-SYM_CODE_END(profile_return_to_handler)
+SYM_CODE_END(times_return_to_handler)
 #endif
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -54,8 +54,8 @@
  *	lea	16(%rsp), %rsp
  *	ret
  *
- * Where the callset has graph users, ftrace_graph_func(), or for the profiler
- * alone ftrace_profile_func(), is called after the callbacks, with the site, the
+ * Where the callset has graph users, ftrace_graph_func(), or what a user that is
+ * the only one has instead, is called after the callbacks, with the site, the
  * place of the return address and the callset. All gates of these are around it.
  * Where it has a direct ops, a JMP to that ops' function stands in place of the
  * last RET.

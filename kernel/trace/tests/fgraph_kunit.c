@@ -104,7 +104,8 @@ static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftr
 	if (READ_ONCE(user->task) != current || !in_task())
 		return;
 	if (i < 0 || !fgraph_can_hook(current, retp) ||
-	    !fgraph_push(current, ip, retp, fgraph_user_bit(gops) | FGRAPH_META_ALONE, &frame)) {
+	    !fgraph_push(current, ip, retp, fgraph_user_bit(gops) | FGRAPH_META_ALONE,
+			 FGRAPH_ENTRY_WORDS, &frame)) {
 		user->odd++;
 		return;
 	}
@@ -361,9 +362,9 @@ static void fgraph_walks_entries(struct kunit *test)
 	unsigned long handler = (unsigned long)return_to_handler;
 
 	fgraph_walk_entries(test, handler, handler);
-#ifdef FTRACE_PROFILE_PATH
-	fgraph_walk_entries(test, handler, (unsigned long)profile_return_to_handler);
-	fgraph_walk_entries(test, (unsigned long)profile_return_to_handler, handler);
+#ifdef FTRACE_TIMES_PATH
+	fgraph_walk_entries(test, handler, (unsigned long)times_return_to_handler);
+	fgraph_walk_entries(test, (unsigned long)times_return_to_handler, handler);
 #endif
 }
 

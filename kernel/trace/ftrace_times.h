@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Times that the calls of sites took. See ftrace_times.c.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_TIMES_H
+#define _KERNEL_TRACE_FTRACE_TIMES_H
+
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/types.h>
+
+#include "ftrace_counts.h"
+
+struct ftrace_time_table;
+
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
+/**
+ * enum ftrace_times_square - what is squared
+ * @FTRACE_TIMES_SQUARE_NONE: nothing
+ * @FTRACE_TIMES_SQUARE_TOTAL: the totals of calls
+ * @FTRACE_TIMES_SQUARE_SELF: what is their own
+ */
+enum ftrace_times_square {
+	FTRACE_TIMES_SQUARE_NONE,
+	FTRACE_TIMES_SQUARE_TOTAL,
+	FTRACE_TIMES_SQUARE_SELF,
+};
+
+/**
+ * struct ftrace_times - a user of times
+ * @gops: hooks the functions; its filter says which, and its private is the instance
+ *	  whose pids hold, or NULL
+ * @core: the times of the core kernel's sites; NULL before the first start
+ * @counts: of the same functions, which keep what is known of text that is gone; or NULL
+ * @some_off: calls on the CPUs that @counts leave out are left out here
+ * @quick: a call need not be asked anything
+ * @square: what to square
+ * @node: in the list of those that are started
+ * @retiree: frees it
+ */
+struct ftrace_times {
+	struct fgraph_ops		gops;
+	struct ftrace_time_table	*core;
+	struct ftrace_counts		*counts;
+	bool				some_off;
+	bool				quick;
+	enum ftrace_times_square	square;
+	struct list_head		node;
+	struct ftrace_retiree		retiree;
+};
+
+void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like);
+int ftrace_times_start(struct ftrace_times *times);
+void ftrace_times_stop(struct ftrace_times *times);
+bool ftrace_times_is_started(const struct ftrace_times *times);
+void ftrace_times_set_off(struct ftrace_times *times, bool some_off);
+void ftrace_times_reset(struct ftrace_times *times);
+void ftrace_times_drop(struct ftrace_times *times);
+const struct ftrace_time *ftrace_times_find(const struct ftrace_times *times,
+					    const struct ftrace_table *table, unsigned int index,
+					    int cpu);
+void ftrace_times_sum(const struct ftrace_times *times, const struct ftrace_table *table,
+		      unsigned int index, struct ftrace_time *sum);
+void ftrace_times_add_table(struct ftrace_table *table);
+void ftrace_times_forget_table(struct ftrace_table *table);
+void ftrace_times_free_table(struct ftrace_table *table);
+void ftrace_times_sleep_time_changed(void);
+#else
+static inline void ftrace_times_add_table(struct ftrace_table *table)
+{
+}
+
+static inline void ftrace_times_forget_table(struct ftrace_table *table)
+{
+}
+
+static inline void ftrace_times_free_table(struct ftrace_table *table)
+{
+}
+
+static inline void ftrace_times_sleep_time_changed(void)
+{
+}
+#endif
+
+#endif /* _KERNEL_TRACE_FTRACE_TIMES_H */
