@@ -182,6 +182,28 @@ def funccount(session, suite, cpus):
             results.verdict(r, session.totals, where)
 
 
+def hits(session, suite, cpus):
+    """The same load on stock and on ours, counted by stock's profiler, and by ours and the tracer count."""
+    counted = {}
+    for kernel, mode in (("stock", "profiler"), ("ours", "profiler"), ("ours", "count")):
+        name = f"{kernel}-{mode}"
+        with session.totals.under(name):
+            r, where = results.run_suite(f"{suite}-{name}", kernel, "hits", session.logs, smp=cpus, accel="icount",
+                                         append=f"guest.mode={mode}")
+            session.totals.take(r.output)
+            results.verdict(r, session.totals, where)
+        path = os.path.join(where, "out", "hits")
+        with open(path) as f:
+            counted[name] = dict(sorted((line.split()[0], int(line.split()[1])) for line in f))
+    stock = counted.pop("stock-profiler")
+    session.totals.judge("the load is what it is to be", [] if len(stock) > 50 and stock.get("read_zero", 0) > 5000 else
+                         [f"{name} {n}" for name, n in stock.items()])
+    for name, ours in counted.items():
+        wrong = [f"{f}: {stock.get(f, 0)}, and {ours.get(f, 0)}" for f in sorted(stock.keys() | ours.keys())
+                 if stock.get(f) != ours.get(f)]
+        session.totals.judge(f"{name} has counted what stock's profiler has", wrong)
+
+
 # In the order in which they run; name: (suite, CPUs).
 ALL = {
     "kunit": (kunit, 2),
@@ -200,7 +222,7 @@ ALL = {
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),
 }
-KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2)}
+KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1)}
 
 
 def run(session, name):
