@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -30,6 +30,8 @@ help:
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json says what has moved since'
+	@echo 'make bench-quick  the rows of it that say most, in a few minutes'
+	@echo 'make overhead     what it costs that functions can be traced, and to do so, beside a kernel without that'
 	@echo 'make profile WHAT="COMMANDS"  their instructions by kernel function, with a flame graph; T="COMMANDS" are run'
 	@echo '                  before and not counted; AGAINST=stock shows what differs there'
 	@echo 'make cycles       what an event costs on this CPU, with the ring buffers of stock and ours in a program'
@@ -87,6 +89,16 @@ bench: ours stock
 	@harness/cycles
 	@harness/bench-scale --max 100000
 	@harness/bench-report $(with_old)
+
+bench-quick: ours stock
+	@$(take_old)
+	@harness/setup guest
+	@harness/bench --only function filter graph event profile count guard ops
+	@harness/bench-report $(with_old)
+
+overhead: ours stock overhead/none overhead/static
+	@harness/setup guest
+	@harness/overhead
 
 ifneq ($(filter profile,$(MAKECMDGOALS)),)
 $(if $(WHAT),,$(error no commands to count: make profile WHAT='echo function > current_tracer', for example))

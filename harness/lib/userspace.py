@@ -84,7 +84,7 @@ OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-st
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
 OTHERS = {"arm64": "aarch64-linux-gnu-"}
 OTHER_HELPERS = ["mark"]
-HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty"]
+HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
 def fail(why, remedy):

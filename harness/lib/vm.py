@@ -38,7 +38,8 @@ OTHERS = {
 }
 OTHERS_CONSOLE = {"arm64": "ttyAMA0"}
 # The emulator's plugins, each with its parts in harness/.
-PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h"], "disturb": ["disturb.c"]}
+PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h"], "disturb": ["disturb.c"],
+           "icache": ["icache.c"]}
 SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A X ends it hard."
 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * icache: a QEMU plugin that models the instruction cache and the instruction TLB of a CPU,
+ * so that code which does nothing is not for free. For one CPU.
+ *
+ *	mark=0xADDR	executions of ADDR open and close windows by turns
+ *	out=FILE	where the figures go
+ *
+ * For each window N a line "N INSNS FETCHES CACHE-MISSES TLB-MISSES": instructions, lines
+ * of the cache that were asked for, and how many of these were not there.
+ *
+ * The cache is that of many an x86 CPU of the last ten years: 32 KiB, 8 ways, lines of 64
+ * bytes, the one that was used the longest ago goes. Its TLB has 64 entries of 4 KiB in 8
+ * ways and, for the kernel's image, 8 of 2 MiB. Addresses are virtual, and of processes the
+ * same ones are taken for the same memory: a load is one program. The TLB keeps the
+ * kernel's entries and those of a process whatever is switched to. There is no prefetching,
+ * which would hide misses, and no buffer of decoded instructions.
+ *
+ * The part of the plugin interface that is used is declared here; see insnprof.c.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef INSNPROF_API
+#define INSNPROF_API 2
+#endif
+#define EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_info;
+enum { NO_REGISTERS };
+
+typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*exec_fn)(unsigned int cpu, void *data);
+typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
+					  void *data);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+
+EXPORT int qemu_plugin_version = INSNPROF_API;
+
+enum { LINE_SHIFT = 6, PAGE_SHIFT = 12, HUGE_SHIFT = 21, MOST_SETS = 64, MOST_WAYS = 8 };
+#define KERNEL_IMAGE 0xffffffff80000000ull
+#define KERNEL_IMAGE_END 0xffffffffc0000000ull
+
+/* What is looked up by a number, the set being its low bits. Entries are from the last used on. */
+struct store {
+	unsigned int sets, ways;
+	uint64_t entry[MOST_SETS][MOST_WAYS];
+	uint64_t misses;
+};
+
+/* A block: its lines follow each other. */
+struct block {
+	uint64_t line, last;
+	uint32_t insns;
+	bool mark;
+};
+
+static struct store cache = { .sets = 64, .ways = 8 };
+static struct store tlb = { .sets = 8, .ways = 8 };
+static struct store huge = { .sets = 1, .ways = 8 };
+static uint64_t insns, fetches, mark;
+static unsigned int window;
+static bool open_now;
+static FILE *out;
+
+/* Numbers are stored plus one: 0 is empty. */
+static void look_up(struct store *s, uint64_t number)
+{
+	uint64_t *set = s->entry[number % s->sets], key = number + 1;
+	unsigned int i;
+
+	for (i = 0; i < s->ways - 1 && set[i] != key; i++)
+		;
+	s->misses += set[i] != key;
+	memmove(set + 1, set, i * sizeof(*set));
+	set[0] = key;
+}
+
+static void fetch(uint64_t line)
+{
+	uint64_t addr = line << LINE_SHIFT;
+
+	fetches++;
+	look_up(&cache, line);
+	if (addr >= KERNEL_IMAGE && addr < KERNEL_IMAGE_END)
+		look_up(&huge, addr >> HUGE_SHIFT);
+	else
+		look_up(&tlb, addr >> PAGE_SHIFT);
+}
+
+static void window_switch(void)
+{
+	open_now = !open_now;
+	if (!open_now) {
+		window++;
+		fprintf(out, "%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", window, insns,
+			fetches, cache.misses, tlb.misses + huge.misses);
+	}
+	insns = 0;
+	fetches = 0;
+	cache.misses = 0;
+	tlb.misses = 0;
+	huge.misses = 0;
+}
+
+static void block_executed(unsigned int cpu, void *data)
+{
+	const struct block *b = data;
+
+	(void)cpu;
+	if (b->mark)
+		window_switch();
+	insns += b->insns;
+	for (uint64_t line = b->line; line <= b->last; line++)
+		fetch(line);
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	const struct qemu_plugin_insn *end = qemu_plugin_tb_get_insn(tb, n - 1);
+	struct block *b = malloc(sizeof(*b));
+
+	(void)id;
+	if (!b)
+		abort();
+	b->line = qemu_plugin_tb_vaddr(tb) >> LINE_SHIFT;
+	b->last = (qemu_plugin_insn_vaddr(end) + qemu_plugin_insn_size(end) - 1) >> LINE_SHIFT;
+	b->insns = n;
+	b->mark = qemu_plugin_tb_vaddr(tb) == mark;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS, b);
+}
+
+static void finished(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	fclose(out);
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
+			       int argc, char **argv)
+{
+	(void)info;
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "mark=", 5)) {
+			mark = strtoull(argv[i] + 5, NULL, 16);
+		} else if (!strncmp(argv[i], "out=", 4)) {
+			out = fopen(argv[i] + 4, "w");
+		} else {
+			fprintf(stderr, "icache: argument '%s' is not understood\n", argv[i]);
+			return -1;
+		}
+	}
+	if (!out || !mark) {
+		fprintf(stderr, "icache: needs mark=0xADDR and out=FILE, which can be written\n");
+		return -1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	return 0;
+}
