@@ -108,6 +108,13 @@ def generated_module(kernel, name, functions):
     return modules.build(kernel, where, f"{name}.ko")
 
 
+def probes_module(kernel, name):
+    """A module of harness/bench-probes built against build/KERNEL, for a guest."""
+    where = os.path.join(OUT, f"probes-{kernel}")
+    modules.sources("bench-probes", where)
+    return f"/job/{name}", modules.build(kernel, where, name)
+
+
 class Kept:
     """Figures of a kernel, by what they are of, kept in build/bench. Those of stock are used again as long as
     what they depend on stays the same: the image, the emulator, the guest, and what is given for each."""
