@@ -199,8 +199,6 @@ static int image_load(struct image *m)
 {
 	struct elf_file *f = m->f;
 
-	if (!f->is64)
-		return fail(f, "ELF header: not an image of x86-64");
 	if (f->type != ET_EXEC && f->type != ET_DYN)
 		return fail(f, "ELF header: type %u is not a linked image", f->type);
 	if (!f->symtab)
@@ -309,6 +307,14 @@ static int site_judge(struct image *m, u64 addr)
 	return site_bytes_check(m, addr) ? VERDICT_FAILED : 1;
 }
 
+/* An address of 32 bits wraps around as such. */
+static u64 entry_site(const struct image *m, size_t i, u32 entry)
+{
+	u64 addr = m->start + i * ENTRY_SIZE + (s64)(s32)entry;
+
+	return m->f->is64 ? addr : (u32)addr;
+}
+
 /* What relocating against a discarded section leaves: nothing, or a mere offset. */
 static bool entry_is_tombstone(const struct image *m, u32 entry, u64 addr)
 {
@@ -323,7 +329,7 @@ static int sites_decode(struct image *m)
 
 	for (i = 0; i < m->nr_entry; i++) {
 		entry = get_le32(m->table + i * ENTRY_SIZE);
-		addr = m->start + i * ENTRY_SIZE + (s64)(s32)entry;
+		addr = entry_site(m, i, entry);
 		if (entry_is_tombstone(m, entry, addr))
 			m->dropped++;
 		else

@@ -38,13 +38,17 @@ def boot(results, tests, cases):
     return [c for c in cases if c in left]
 
 
-def results(found, tree, only):
-    """Half of the suite: APART, or the rest."""
+def run(found, tree, only, wanted):
+    """The cases for which wanted() is true."""
     tests = os.path.join(tree, SELFTESTS, "ftrace")
     top = os.path.join(tests, "test.d")
     cases = sorted(os.path.relpath(os.path.join(where, f), top)
                    for where, _, files in os.walk(top) for f in files if f.endswith(".tc"))
-    cases = [c for c in cases if c.startswith(APART) == (found.part == "ftrace-2")
-             and (not only or any(fnmatch.fnmatch(c, g) for g in only))]
+    cases = [c for c in cases if wanted(c) and (not only or any(fnmatch.fnmatch(c, g) for g in only))]
     while cases:
         cases = boot(found, tests, cases)
+
+
+def results(found, tree, only):
+    """Half of the suite: APART, or the rest."""
+    run(found, tree, only, lambda c: c.startswith(APART) == (found.part == "ftrace-2"))

@@ -23,14 +23,25 @@ def image(kernel):
                   f"there is no kernel '{kernel}': give a build directory, or one of {' '.join(names)}")
 
 
+def split(kernel):
+    """(build directory, name in IMAGES) of what boots; an image by itself has no directory."""
+    path = image(kernel)
+    return next(((path.removesuffix("/" + end), name) for name, end in IMAGES.items() if path.endswith("/" + end)),
+                (path, "x86"))
+
+
 def machine(kernel):
     """The name of its architecture; that of an image by itself is x86."""
-    path = image(kernel)
-    return next((name for name, end in IMAGES.items() if path.endswith("/" + end)), "x86")
+    where, name = split(kernel)
+    config = os.path.join(where, ".config")
+    if name == "x86" and os.path.exists(config):
+        with open(config) as f:
+            return "i386" if "CONFIG_X86_32=y\n" in f else name
+    return name
 
 
 def directory(kernel):
-    return image(kernel).removesuffix("/" + IMAGES[machine(kernel)])
+    return split(kernel)[0]
 
 
 def file(kernel, name):

@@ -82,8 +82,8 @@ ETC = {
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-OTHERS = {"arm64": "aarch64-linux-gnu-"}
-OTHER_HELPERS = ["mark"]
+OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-"}
+OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"]}
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
@@ -306,7 +306,8 @@ def other_packages(machine):
     os.makedirs(debs, exist_ok=True)
     shutil.rmtree(top + ".part", ignore_errors=True)
     try:
-        run("apt-get", *apt, "update")
+        # One source of several may be out of order, and not be the one that is needed.
+        subprocess.run(["apt-get", *apt, "update"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=debs)
         for deb in os.listdir(debs):
             run("dpkg-deb", "-x", os.path.join(debs, deb), top + ".part")
@@ -338,7 +339,7 @@ def write_other(machine, path):
             a.data(name, text.encode())
         for name, target in OTHER_LINKS.items():
             a.symlink(name, target)
-        for name in OTHER_HELPERS:
+        for name in OTHER_HELPERS[machine]:
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
         a.file("/init", source("init"), 0o755)
         for name in other_names(in_root(top, OTHER_PACKAGES["busybox-static"])):

@@ -32,6 +32,8 @@ CPU = "max,monitor=off"
 QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
+# A PC of 32 bits is the same, with a user space of its own.
+QEMU_I386 = ("qemu-system-i386",)
 # Other architectures' machines. There the job's output and /out go through virtio.
 OTHERS = {
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on"],
@@ -358,9 +360,9 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        if machine == "x86":
+        if machine not in OTHERS:
             cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
-                               cpu, qemu)
+                               cpu, QEMU_I386 if machine == "i386" else qemu)
         else:
             cmd = other_command(machine, image, initrd, smp, mem, append, sent, console_w)
         if shell:

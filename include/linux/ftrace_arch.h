@@ -11,8 +11,9 @@
  * the NOP begins.
  *
  * The architecture defines what begins with arch_ or says so, and calls the rest. One
- * that does not select HAVE_FTRACE_TRAMPOLINES defines arch_ftrace_check_site() and
- * what is in ftrace_generic.h; the rest is common code then.
+ * that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site() and what
+ * is in ftrace_generic.h; the rest is common code then. Trampolines are of those that
+ * select HAVE_FTRACE_TRAMPOLINES.
  * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
  * to a port.
  */
@@ -78,7 +79,7 @@ void ftrace_stub_return(void);
 
 /* Sites */
 
-#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
+#ifdef CONFIG_HAVE_FTRACE_BATCHES
 static inline void arch_ftrace_boot(void)
 {
 }
@@ -201,7 +202,7 @@ void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
 struct ftrace_callset;
 
-#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
+#ifdef CONFIG_HAVE_FTRACE_BATCHES
 static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
 					  const struct ftrace_callset *cs)
 {

@@ -7,7 +7,7 @@
  * calling them. Sites call FTRACE_ADDR, or FTRACE_REGS_ADDR where an ops asks for all
  * registers, and what is there calls the ops of the site.
  *
- * Included by ftrace.h, where HAVE_FTRACE_TRAMPOLINES is not selected.
+ * Included by ftrace.h, where HAVE_FTRACE_BATCHES is not selected.
  */
 #ifndef _LINUX_FTRACE_GENERIC_H
 #define _LINUX_FTRACE_GENERIC_H

@@ -11,7 +11,8 @@
  *  1. A slot is taken by one cmpxchg() and stays the pair's until the text of a part of it
  *     goes, or the table is cleared. Nobody can be about to count in the slot then.
  *  2. A count is changed by its own CPU only, and by one instruction that cannot be
- *     interrupted. Each call is counted in one slot, or among the lost.
+ *     interrupted. Each call is counted in one slot, or among the lost. On 32 bits it
+ *     takes two instructions, and an NMI between them is lost.
  *  3. A pair may have two slots, if one before it in its row has become free. Whoever
  *     reads adds them up.
  *
@@ -258,8 +259,12 @@ static void callers_keep(struct ftrace_callers *callers, unsigned int i)
 		gone->count[cpu] += *count;
 		*count = 0;
 	}
-	/* The counts before it may be another pair's. */
-	smp_store_release(&callers->key[i], 0);
+	/*
+	 * The counts are zero before cmpxchg64() in ftrace_callers_add() takes the slot for
+	 * another pair. Not smp_store_release(), which takes no 64 bits on 32-bit machines.
+	 */
+	smp_wmb();
+	WRITE_ONCE(callers->key[i], 0);
 }
 
 static bool callers_in(unsigned long addr, unsigned long start, unsigned long end)
