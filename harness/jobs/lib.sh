@@ -79,3 +79,45 @@ report() { # NAME...
 		[ "${did:-0}" -gt 0 ]; result $? "$w did something"
 	done
 }
+
+# A program that uses tracefs, and has to leave it as it was: tool_begin COMMAND SECONDS sets what is run, and for how
+# long at most. What it writes is in /tmp/out and $err.
+tool_begin() {
+	tool=$1 tool_seconds=$2 tracing=/sys/kernel/tracing err=/tmp/err
+	export LD_LIBRARY_PATH=/job
+	cd /tmp || exit 1
+	before=$(state)
+}
+# What others see of tracefs.
+state() {
+	(
+		cd $tracing || exit
+		ls instances
+		grep -v '^#' set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_event
+		cat current_tracer tracing_on function_profile_enabled
+		cut -d' ' -f1 enabled_functions
+		[ ! -e dynamic_events ] || cat dynamic_events
+		[ ! -e options/count-cpus ] || cat options/count-cpus
+	)
+}
+restored() { is "$1: tracefs is as before" "$before" "$(state)"; }
+run() { # TEXT STATUS ARGUMENT...
+	local text=$1 wanted=$2 status
+	shift 2
+	# shellcheck disable=SC2086 # the command may have words
+	timeout $tool_seconds $tool "$@" >out 2>$err </dev/null
+	status=$?
+	is "$text: status $wanted" "$wanted" $status
+	[ $status = "$wanted" ] || notes <$err
+	restored "$text"
+}
+# The last of its processes may outlive the one that was killed for a moment.
+gone_after_kill() { # NAME
+	while grep -qsx "$1" /proc/[0-9]*/comm; do sleep 0.05; done
+}
+said() { check "$1: says so" grep -qe "$2" $err; } # TEXT PATTERN
+fails() { # TEXT STATUS PATTERN ARGUMENT...
+	run "$1" "$2" "${@:4}"
+	said "$1" "$3"
+	is "$1: writes nothing" "" "$(cat out)"
+}

@@ -1,26 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tools/tracing/funccount for jobs/funccount: the program, and what is to be said of the tables that it has written
-as JSON, one a line."""
+"""What is to be said of the tables that tools/tracing/funccount has written as JSON in jobs/funccount, one a line."""
 import json
 import os
-import subprocess
-
-from . import BUILD, Failure, userspace
 
 MEMBERS = {"version": int, "counter": str, "time": float, "seconds": float, "rows": int, "calls": int, "counts": list}
-
-
-def program():
-    """[(name in the guest, path here)] of the program, built, and the libraries that it needs."""
-    where = os.path.join(BUILD, "funccount")
-    os.makedirs(where, exist_ok=True)
-    made = subprocess.run(["make", "-s", "-C", os.path.join(BUILD, "tree/tools/tracing/funccount"), f"O={where}"],
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if made.returncode:
-        raise Failure(f"funccount does not build: {made.stdout.strip()}")
-    path = os.path.join(where, "funccount")
-    libraries = userspace.libraries(path, "", [])
-    return [("/job/funccount", path), *((f"/job/{os.path.basename(name)}", at) for name, at in libraries.items())]
 
 
 def table_problem(table):

@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 
-from . import BUILD, HARNESS, Failure, counts, genfns, job, kernels, modules, results, tap, userspace
+from . import (BUILD, HARNESS, Failure, bisected, counts, genfns, job, kernels, modules, predictions, programs,
+               results, tap, userspace, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
@@ -175,11 +176,49 @@ def funccount(session, suite, cpus):
     """With the tracer count, which ours has, and with the profiler, which stock has, too."""
     for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
         with session.totals.under(mode):
-            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=counts.program())
+            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=programs.program("funccount"))
             session.totals.take(r.output)
             for name, wrong in counts.tables(os.path.join(where, "out")):
                 session.totals.judge(f"JSON: {name}", wrong)
             results.verdict(r, session.totals, where)
+
+
+def overhead(session, suite, cpus):
+    """ftrace-overhead, where time is a count of instructions, so that what it predicts is the same each time."""
+    r, where = session.run(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000,
+                           trees=programs.program("ftrace-overhead"))
+    session.totals.take(r.output)
+    some = "guest.only=" in session.words and "predictions" not in session.words
+    close = []
+    for name, text, wrong in () if some else predictions.results(os.path.join(where, "out")):
+        session.totals.judge(f"predicted: {name}", wrong)
+        if not wrong:
+            print(f"# {name}: {predictions.told(text)}")
+            close.append(predictions.is_close(text))
+    if not some:
+        session.totals.judge("most predictions are within a tenth", [] if sum(close) >= 6 else
+                             [f"{sum(close)} of {len(close)}"])
+    results.verdict(r, session.totals, where)
+
+
+def bisect(session, suite, cpus):
+    """Two guests: the second one is reset by what is looked for, and boots again."""
+    trees = programs.program("ftrace-overhead") + bisected.culprits(session.kernel)
+    some = "guest.only=" in session.words
+    few = "guest.few=" in session.words
+    r, where = session.run(suite, "bisect", cpus, trees=trees, timeout=1500)
+    session.totals.take(r.output)
+    if not some and not few:
+        for name, wrong in bisected.tables(os.path.join(where, "out")):
+            session.totals.judge(f"JSON: {name}", wrong)
+    results.verdict(r, session.totals, where)
+    if some and "crash" not in session.words:
+        return
+    # On one CPU: an emulator's second one may begin with another time after a reset.
+    with session.totals.under("crash"):
+        disk = bisected.disk(f"{session.kernel.replace('/', '-')}.disk")
+        session.job(f"{suite}-crash", "bisect", 1, "guest.crash=1", trees=trees, reboots=True,
+                    qemu=[*vm.QEMU, "-drive", f"file={disk},format=raw,if=virtio"])
 
 
 def hits(session, suite, cpus):
@@ -219,6 +258,8 @@ ALL = {
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
     "funccount-2": (funccount, 2),
+    "overhead-1": (overhead, 1),
+    "bisect-2": (bisect, 2),
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),
 }

@@ -14,6 +14,8 @@
 #include "report.h"
 #include "util.h"
 
+const char * const program_name = "test";
+
 /* How many lines are made up. */
 #define ROUNDS	300000
 

@@ -7,13 +7,8 @@
  *
  * Floors, each of which calls those below it:
  *	funccount.c
- *	tracer.c, profiler.c	what counts (counter.h)
- *	filter.c		which functions and tasks
- *	instance.c		tracefs
- *	command.c		the command that runs meanwhile
  *	report.c		what is written
- *	counts.c, parse.c	tables and words; know nothing of the system
- *	signals.c, util.c
+ *	../lib			what counts, and the rest; its floors are in counter.h
  */
 #include <errno.h>
 #include <getopt.h>
@@ -34,6 +29,8 @@
 #ifndef VERSION
 #define VERSION	"unknown"
 #endif
+
+const char * const program_name = "funccount";
 
 /* More than any kernel has. */
 #define MOST_CPUS	65536
@@ -126,13 +123,6 @@ static size_t take_top(const char *text)
 	if (!parse_number(text, INT_MAX, &n) || !n)
 		usage_error("--top: '%s' is not a number above 0", text);
 	return n;
-}
-
-static void write_and_end(const char *text)
-{
-	if (fputs(text, stdout) == EOF || fflush(stdout))
-		die("cannot write: %s", strerror(errno));
-	exit(0);
 }
 
 static void take_option(int c)
@@ -272,13 +262,10 @@ static void find_counter(void)
 {
 	bool has_tracer = tracefs_tracer_available(tracefs_tracing_dir(), "count");
 
-	opt.counter = has_tracer && !opt.profiler ? &tracer_counter : &profiler_counter;
+	opt.counter = counter_find(opt.profiler);
 	opt.report.counter = opt.counter->name;
 	if (opt.counter == &tracer_counter)
 		return;
-	if (!tracefs_file_exists(NULL, "function_profile_enabled"))
-		die("this kernel has %s function profiler (CONFIG_FUNCTION_PROFILER)",
-		    has_tracer ? "no" : "neither the tracer count nor the");
 	if (opt.follow || opt.wanted.nr_pids)
 		die("%s needs the tracer count, %s", opt.follow ? "--follow" : "--pid",
 		    has_tracer ? "not the profiler" : "which this kernel does not have");
@@ -447,7 +434,7 @@ int main(int argc, char **argv)
 	find_counter();
 	find_cpus();
 	if (opt.command) {
-		pid_t pid = command_make(opt.command);
+		pid_t pid = command_make(opt.command, 0);
 
 		if (opt.follow)
 			add_pid(pid);

@@ -119,27 +119,6 @@ void report_text(FILE *f, const struct report *r, const struct counts *c)
 	free(shown);
 }
 
-static void json_string(FILE *f, const char *s)
-{
-	if (!s) {
-		fputs("null", f);
-		return;
-	}
-	fputc('"', f);
-	for (; *s; s++) {
-		unsigned char c = *s;
-
-		/* Names of functions are ASCII; whatever else comes must not spoil the rest. */
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c > 0x7e)
-			fprintf(f, "\\u%04x", c);
-		else
-			fputc(c, f);
-	}
-	fputc('"', f);
-}
-
 static void json_cpus(FILE *f, const struct report *r, const struct row *row, unsigned int nr)
 {
 	const char *comma = "";

@@ -2,8 +2,8 @@
 /*
  * What is read: the lines of the kernel's files, and the words of the command line.
  */
-#ifndef FUNCCOUNT_PARSE_H
-#define FUNCCOUNT_PARSE_H
+#ifndef TRACING_PARSE_H
+#define TRACING_PARSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

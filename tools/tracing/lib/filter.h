@@ -2,8 +2,8 @@
 /*
  * Which functions and tasks an instance traces.
  */
-#ifndef FUNCCOUNT_FILTER_H
-#define FUNCCOUNT_FILTER_H
+#ifndef TRACING_FILTER_H
+#define TRACING_FILTER_H
 
 #include <stdbool.h>
 #include <tracefs.h>

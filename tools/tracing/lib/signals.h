@@ -2,8 +2,8 @@
 /*
  * Signals: they end the counting in an orderly way, wherever they come.
  */
-#ifndef FUNCCOUNT_SIGNALS_H
-#define FUNCCOUNT_SIGNALS_H
+#ifndef TRACING_SIGNALS_H
+#define TRACING_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

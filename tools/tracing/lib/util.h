@@ -5,11 +5,12 @@
  * Whoever has changed something in the system registers with atexit() what puts it back;
  * so die() may be called anywhere.
  */
-#ifndef FUNCCOUNT_UTIL_H
-#define FUNCCOUNT_UTIL_H
+#ifndef TRACING_UTIL_H
+#define TRACING_UTIL_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 enum {
@@ -24,12 +25,21 @@ enum {
 
 #define NSEC	1000000000ULL
 
+/* Each program has its name here: messages begin with it. */
+extern const char * const program_name;
+
+/* The words after it that choose one of its modes, or NULL. */
+extern const char *program_mode;
+
 /* What die() exits with. */
 extern int error_status;
 
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+void write_and_end(const char *text) __attribute__((noreturn));
+void json_string(FILE *f, const char *s);
 
 void *alloc(size_t nr, size_t size);
 void *grow(void *p, size_t nr, size_t size);

@@ -2,6 +2,7 @@
 /*
  * Messages, memory and the end of the program.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 
 #include "util.h"
 
+const char *program_mode;
 int error_status = STATUS_ERROR;
 
 static void say(const char *format, va_list args)
 {
-	fputs("funccount: ", stderr);
+	fprintf(stderr, "%s: ", program_name);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }
@@ -44,8 +46,46 @@ void usage_error(const char *format, ...)
 	va_start(args, format);
 	say(format, args);
 	va_end(args);
-	fputs("Try 'funccount --help'.\n", stderr);
+	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, program_mode ? " " : "",
+		program_mode ? program_mode : "");
 	exit(STATUS_USAGE);
+}
+
+/**
+ * write_and_end - write a text to standard output, and end the program
+ * @text: the text
+ */
+void write_and_end(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout))
+		die("cannot write: %s", strerror(errno));
+	exit(0);
+}
+
+/**
+ * json_string - write a string as JSON has it
+ * @f: where to
+ * @s: the string; NULL: null
+ */
+void json_string(FILE *f, const char *s)
+{
+	if (!s) {
+		fputs("null", f);
+		return;
+	}
+	fputc('"', f);
+	for (; *s; s++) {
+		unsigned char c = *s;
+
+		/* Names of functions are ASCII; whatever else comes must not spoil the rest. */
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20 || c > 0x7e)
+			fprintf(f, "\\u%04x", c);
+		else
+			fputc(c, f);
+	}
+	fputc('"', f);
 }
 
 void *alloc(size_t nr, size_t size)

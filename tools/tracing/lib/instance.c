@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The instance that belongs to this run: funccount-PID.
+ * The instance that belongs to this run: PROGRAM-PID.
  *
  * It holds a lock (flock) on the directory of its instance for as long as it lives. The
  * kernel drops the lock when the process ends, however it ends, so an instance of that name
@@ -22,10 +22,9 @@
 #include "instance.h"
 #include "util.h"
 
-#define PREFIX	"funccount-"
-
 static struct tracefs_instance *own;
 static int own_lock = -1;
+static pid_t maker;
 
 /**
  * tracing_open - find tracefs, which the library mounts where it is not
@@ -101,10 +100,10 @@ static int lock_instance(const char *name)
 
 static bool name_is_ours(const char *name)
 {
-	size_t len = strlen(PREFIX);
+	size_t len = strlen(program_name);
 
-	return !strncmp(name, PREFIX, len) && isdigit((unsigned char)name[len]) &&
-	       !name[len + strspn(name + len, "0123456789")];
+	return !strncmp(name, program_name, len) && name[len++] == '-' &&
+	       isdigit((unsigned char)name[len]) && !name[len + strspn(name + len, "0123456789")];
 }
 
 static void remove_if_stale(const char *name, void (*recover)(struct tracefs_instance *stale))
@@ -120,7 +119,8 @@ static void remove_if_stale(const char *name, void (*recover)(struct tracefs_ins
 	stale = tracefs_instance_alloc(NULL, name);
 	if (!stale)
 		die("instance %s: %s", name, strerror(errno));
-	recover(stale);
+	if (recover)
+		recover(stale);
 	if (tracefs_instance_destroy(stale))
 		warn("instance %s, which a killed run has left, cannot be removed: %s", name,
 		     strerror(errno));
@@ -132,7 +132,7 @@ static void remove_if_stale(const char *name, void (*recover)(struct tracefs_ins
 static char *free_name(void)
 {
 	for (unsigned long n = getpid(); ; n += 10000000) {
-		char *name = format_string(PREFIX "%lu", n);
+		char *name = format_string("%s-%lu", program_name, n);
 
 		if (!tracefs_instance_exists(name))
 			return name;
@@ -142,18 +142,21 @@ static char *free_name(void)
 
 /**
  * instance_make - make the instance of this run, after removing those of killed ones
- * @recover: told of each that was left, before it is removed
+ * @recover: told of each that was left, before it is removed; NULL: nobody is
  *
  * instance_remove() is called when the program ends.
  *
- * Returns: the instance.
+ * Returns: the instance; the same one if it was made before.
  */
 struct tracefs_instance *instance_make(void (*recover)(struct tracefs_instance *stale))
 {
-	int lock = tracing_lock();
-	char **all = tracefs_instances(NULL);
-	char *name;
+	char **all, *name;
+	int lock;
 
+	if (own)
+		return own;
+	lock = tracing_lock();
+	all = tracefs_instances(NULL);
 	for (char **there = all; there && *there; there++)
 		remove_if_stale(*there, recover);
 	tracefs_list_free(all);
@@ -162,6 +165,7 @@ struct tracefs_instance *instance_make(void (*recover)(struct tracefs_instance *
 	if (!own)
 		die("no instance can be made in %s/instances: %s", tracefs_tracing_dir(),
 		    strerror(errno));
+	maker = getpid();
 	atexit(instance_remove);
 	own_lock = lock_instance(name);
 	if (own_lock < 0)
@@ -175,10 +179,12 @@ struct tracefs_instance *instance_make(void (*recover)(struct tracefs_instance *
 
 /**
  * instance_remove - remove the instance of this run, if there is one
+ *
+ * A process that was forked since only uses it.
  */
 void instance_remove(void)
 {
-	if (!own)
+	if (!own || maker != getpid())
 		return;
 	if (tracefs_instance_destroy(own))
 		warn("instance %s cannot be removed: %s", tracefs_instance_get_name(own),

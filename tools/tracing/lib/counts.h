@@ -2,8 +2,8 @@
 /*
  * A table of functions and how often each was called.
  */
-#ifndef FUNCCOUNT_COUNTS_H
-#define FUNCCOUNT_COUNTS_H
+#ifndef TRACING_COUNTS_H
+#define TRACING_COUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * The instance of tracefs that belongs to this run.
  */
-#ifndef FUNCCOUNT_INSTANCE_H
-#define FUNCCOUNT_INSTANCE_H
+#ifndef TRACING_INSTANCE_H
+#define TRACING_INSTANCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command that runs while functions are counted.
+ * The command that runs while functions are traced.
  *
  * Its process is made early, so that it can be named in set_ftrace_pid, and waits for a byte
  * in a pipe. If we end before, it reads the end of the pipe instead, and ends as well.
@@ -9,12 +9,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "signals.h"
 #include "util.h"
+
+/* How long a command that is killed has to end by itself. */
+#define KILL_AFTER	(2 * NSEC)
 
 static pid_t child;
 static char *name;
@@ -23,7 +27,15 @@ static int go_pipe[2], error_pipe[2];
 static bool ended;
 static int wait_status;
 
-static void run(char **argv)
+static void use_null(int fd)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null >= 0)
+		dup2(null, fd);
+}
+
+static void run(char **argv, unsigned int flags)
 {
 	char byte;
 	int err;
@@ -31,6 +43,18 @@ static void run(char **argv)
 	close(go_pipe[1]);
 	close(error_pipe[0]);
 	signals_default();
+	if (flags & COMMAND_QUIET)
+		use_null(STDOUT_FILENO);
+	if (flags & COMMAND_SILENT)
+		use_null(STDERR_FILENO);
+	if (flags & COMMAND_ASIDE)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (flags & COMMAND_ALONE) {
+		use_null(STDIN_FILENO);
+		setpgid(0, 0);
+	}
+	if (flags & COMMAND_OURS)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (read(go_pipe[0], &byte, 1) != 1)
 		_exit(STATUS_ERROR);
 	execvp(argv[0], argv);
@@ -43,19 +67,23 @@ static void run(char **argv)
 /**
  * command_make - make the process of the command, which does not run it yet
  * @argv: the command
+ * @flags: of enum command_flags
+ *
+ * Another one may follow after command_status().
  *
  * Returns: the process.
  */
-pid_t command_make(char **argv)
+pid_t command_make(char **argv, unsigned int flags)
 {
 	name = argv[0];
+	ended = false;
 	if (pipe2(go_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		die("no pipe can be made: %s", strerror(errno));
 	child = fork();
 	if (child < 0)
 		die("no process can be made: %s", strerror(errno));
 	if (!child)
-		run(argv);
+		run(argv, flags);
 	close(go_pipe[0]);
 	close(error_pipe[1]);
 	return child;
@@ -89,6 +117,35 @@ bool command_ended(void)
 	if (!ended)
 		ended = waitpid(child, &wait_status, WNOHANG) == child;
 	return ended;
+}
+
+/**
+ * command_wait - wait for the command's end, for a time, or a signal
+ * @until: the time, by CLOCK_MONOTONIC
+ *
+ * Returns: whether the command has ended.
+ */
+bool command_wait(uint64_t until)
+{
+	while (!command_ended() && !signal_came && clock_ns(CLOCK_MONOTONIC) < until)
+		signals_wait(until);
+	return ended;
+}
+
+/**
+ * command_kill - end a command that has a process group of its own, with all of the group
+ *
+ * It is asked first, and has some time to end in good order.
+ */
+void command_kill(void)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + KILL_AFTER;
+
+	kill(-child, SIGTERM);
+	while (!command_ended() && clock_ns(CLOCK_MONOTONIC) < until)
+		signals_wait(until);
+	kill(-child, SIGKILL);
+	command_status();
 }
 
 /**

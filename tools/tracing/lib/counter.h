@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What counts: the tracer count, or where a kernel lacks it the function profiler.
+ *
+ * The floors of this directory, each of which calls those below it:
+ *	tracer.c, profiler.c	what counts
+ *	filter.c		which functions and tasks
+ *	instance.c		tracefs
+ *	command.c, keeper.c	the processes: the command, and who puts things back
+ *	counts.c, parse.c	tables and words; know nothing of the system
+ *	signals.c, util.c
  */
-#ifndef FUNCCOUNT_COUNTER_H
-#define FUNCCOUNT_COUNTER_H
+#ifndef TRACING_COUNTER_H
+#define TRACING_COUNTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +30,7 @@
  * @cpus: the numbers of all possible CPUs
  * @nr_cpus: how many they are
  * @per_cpu: whether each CPU's calls are wanted
+ * @set_up: the profiler is to count what the top instance is set up to trace: its filter stays
  */
 struct wanted {
 	char **glob;
@@ -32,6 +41,7 @@ struct wanted {
 	unsigned int *cpus;
 	unsigned int nr_cpus;
 	bool per_cpu;
+	bool set_up;
 };
 
 /**
@@ -56,6 +66,8 @@ struct counter {
 
 /* A run that used the profiler may be followed by one that does not. */
 void profiler_recover(struct tracefs_instance *stale);
+
+const struct counter *counter_find(bool profiler);
 
 extern const struct counter tracer_counter;
 extern const struct counter profiler_counter;

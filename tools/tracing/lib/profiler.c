@@ -63,9 +63,9 @@ static void refuse_if_used(void)
 
 	if (!used)
 		used = used_value("current_tracer", "nop");
-	if (!used)
+	if (!used && !want->set_up)
 		used = used_list(FILTER);
-	if (!used)
+	if (!used && !want->set_up)
 		used = used_list("set_ftrace_notrace");
 	/* The profiler would leave out what is faster. */
 	if (!used && tracefs_file_exists(NULL, "tracing_thresh"))
@@ -217,6 +217,26 @@ static void profiler_end(void)
 	put_back();
 	instance_remove();
 	counts_free(&functions);
+}
+
+/**
+ * counter_find - what is to count on this kernel
+ * @profiler: the profiler, even if there is the tracer
+ *
+ * Ends the program if the kernel has nothing that counts.
+ *
+ * Returns: the tracer count, or the profiler.
+ */
+const struct counter *counter_find(bool profiler)
+{
+	bool has_tracer = tracefs_tracer_available(tracefs_tracing_dir(), "count");
+
+	if (has_tracer && !profiler)
+		return &tracer_counter;
+	if (!tracefs_file_exists(NULL, ENABLED))
+		die("this kernel has %s function profiler (CONFIG_FUNCTION_PROFILER)",
+		    has_tracer ? "no" : "neither the tracer count nor the");
+	return &profiler_counter;
 }
 
 const struct counter profiler_counter = {

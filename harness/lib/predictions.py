@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is to be said of the results that tools/tracing/ftrace-overhead has written as JSON in jobs/ftrace-overhead."""
+import json
+import os
+
+MEMBERS = {"version": int, "tracer": str, "functions": int, "events": int, "command": list, "costs": dict,
+           "predicted": float, "measured": dict, "checks": list, "budget": (int, float), "within": bool,
+           "items": list}
+# How far the prediction may be from what is measured, as a part of it; what little is measured may be off by more. Most
+# are to be within a tenth: a load of two tasks that wake each other is one whose calls change when it is traced.
+TENTH, FIFTH = 0.1, 0.2
+LITTLE = 0.01
+
+
+def problems(text):
+    """What is wrong with one result."""
+    try:
+        r = json.loads(text)
+        wrong = [f"{name} is {r.get(name)!r}" for name, kind in MEMBERS.items() if not isinstance(r.get(name), kind)]
+        if wrong:
+            return wrong
+        run, cost = r["measured"]["seconds"], r["measured"]["cost"]
+        sums = sum(item["cost"] for item in r["items"])
+        hits = sum(item["hits"] for item in r["items"])
+    except (ValueError, KeyError, TypeError) as e:
+        return [f"{type(e).__name__}: {e}"]
+    if hits < 10 or cost <= 0 or r["measured"]["runs"] < 3:
+        wrong.append(f"{hits} hits cost {cost}, in {r['measured']['runs']} runs")
+    # What was measured corrects what the items cost.
+    if not r["checks"] and not r["tried"] and abs(sums - r["predicted"]) > 1e-6 * sums:
+        wrong.append(f"the items cost {sums}, and all {r['predicted']}")
+    if abs(r["predicted"] - cost) > max(FIFTH * cost, LITTLE * run):
+        wrong.append(f"predicted {r['predicted'] / run:.1%}, measured {cost / run:.1%}")
+    return wrong
+
+
+def is_close(text):
+    """Whether the prediction is within a tenth, and what the measurement itself may be off."""
+    r = json.loads(text)
+    cost = r["measured"]["cost"]
+    return abs(r["predicted"] - cost) <= TENTH * cost + r["measured"]["interval"]
+
+
+def told(text):
+    """The two figures of a result, for who reads the log."""
+    r = json.loads(text)
+    run = r["measured"]["seconds"]
+    return (f"predicted {r['predicted'] / run:.1%}, measured {r['measured']['cost'] / run:.1%} +- "
+            f"{r['measured']['interval'] / run:.1%} of {run * 1000:.1f} ms")
+
+
+def results(out):
+    """Of each NAME.json that the guest has left: NAME, its text, and what is wrong with it."""
+    names = sorted(f.removesuffix(".json") for f in os.listdir(out) if f.endswith(".json")) if os.path.isdir(out) else []
+    if not names:
+        yield "some came", "", ["none is there"]
+    for name in names:
+        with open(os.path.join(out, f"{name}.json")) as f:
+            text = f.read()
+        yield name, text, problems(text)

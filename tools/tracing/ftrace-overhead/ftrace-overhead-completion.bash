@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Completion of ftrace-overhead(1) and ftrace-overhead-bisect(1): what their help names.
+
+_ftrace_overhead()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} i
+	local functions=/sys/kernel/tracing/available_filter_functions words=
+	local program=(ftrace-overhead)
+
+	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} != bisect ]] || program+=(bisect)
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		if [[ ${COMP_WORDS[i]} == -- ]]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$word")
+			return
+		fi
+	done
+	if [[ ${#program[@]} == 2 ]]; then
+		case $before in
+		-f | --functions | -n | --notrace)
+			if [[ -r $functions && ${#word} -gt 1 ]]; then
+				words=$(grep -F -- "$word" $functions | cut -d' ' -f1)
+			fi
+			mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+			return
+			;;
+		-t | --tracer)
+			mapfile -t COMPREPLY < <(compgen -W 'function function_graph' -- "$word")
+			return
+			;;
+		-s | --state)
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return
+			;;
+		-T | --timeout | -S | --slower | -r | --repeat | -m | --most) return ;;
+		esac
+	fi
+	if [[ $word == -* ]]; then
+		words=$("${program[@]}" --help | sed -n 's/^ .*\(--[a-z-]*\)[= ].*/\1/p')
+	elif [[ $COMP_CWORD == 1 ]]; then
+		words=bisect
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -F _ftrace_overhead ftrace-overhead

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What tracing was like before, and the way back.
+ *
+ * It is kept in memory, where the keeper (see keeper.c) finds it, and in a file, where the
+ * next run finds it if the keeper was killed. A run holds a lock on that file as long as
+ * it lives: there is one top instance, so there is one run.
+ *
+ * Each line of the file is a word that says what it is, and what is kept.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "instance.h"
+#include "parse.h"
+#include "saved.h"
+#include "util.h"
+
+#define SAVED	"/run/ftrace-overhead"
+#define TRACER	"current_tracer"
+#define NOTRACE	"set_ftrace_notrace"
+#define EVENTS	"set_event"
+#define PROFILER "function_profile_enabled"
+
+struct saved saved;
+static int saved_file = -1;
+
+static char *first_line(char *text)
+{
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* A kernel without functions to trace has no filter, and one without events no list. */
+static char *read_if_there(const char *file)
+{
+	return tracefs_file_exists(NULL, file) ? file_read(NULL, file) : copy_string("");
+}
+
+static void refuse_second(void)
+{
+	char text[64] = "";
+	ssize_t n = read(saved_file, text, sizeof(text) - 1);
+
+	text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
+	die("another one is measuring already: process %s", *text ? text : "unknown");
+}
+
+/* Whether the open file is still the one of that name: a run that ends removes it. */
+static bool is_current(void)
+{
+	struct stat here, there;
+
+	return !fstat(saved_file, &here) && !stat(SAVED, &there) && here.st_ino == there.st_ino;
+}
+
+static void lock_file(void)
+{
+	do {
+		if (saved_file >= 0)
+			close(saved_file);
+		saved_file = open(SAVED, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (saved_file < 0)
+			die(SAVED " cannot be written: %s", strerror(errno));
+		if (flock(saved_file, LOCK_EX | LOCK_NB))
+			refuse_second();
+	} while (!is_current());
+}
+
+static void write_lines(FILE *f, const char *what, const char *lines)
+{
+	for (; *lines; lines += strcspn(lines, "\n"), lines += *lines == '\n')
+		fprintf(f, "%s %.*s\n", what, (int)strcspn(lines, "\n"), lines);
+}
+
+static void write_file(void)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		die("out of memory");
+	fprintf(f, "%d\ntracer %s\nprofiler %s\n", (int)getpid(), saved.tracer, saved.profiler);
+	write_lines(f, "notrace", saved.notrace);
+	write_lines(f, "event", saved.events);
+	/* Without this line it is cut off, and then nothing was changed yet. */
+	fputs("end\n", f);
+	if (fclose(f))
+		die("out of memory");
+	if (ftruncate(saved_file, 0) || pwrite(saved_file, text, len, 0) != (ssize_t)len ||
+	    fsync(saved_file))
+		die(SAVED " cannot be written: %s", strerror(errno));
+	free(text);
+}
+
+/* The lines of a kind, without the word. */
+static char *lines_of(const char *text, const char *what)
+{
+	size_t len = strlen(what), size, n;
+	char *lines;
+	FILE *f = open_memstream(&lines, &size);
+
+	if (!f)
+		die("out of memory");
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		if (n > len && !strncmp(text, what, len) && text[len] == ' ')
+			fprintf(f, "%.*s\n", (int)(n - len - 1), text + len + 1);
+	}
+	if (fclose(f))
+		die("out of memory");
+	return lines;
+}
+
+static void recover_from_file(void)
+{
+	struct stat st;
+	char *text;
+
+	if (fstat(saved_file, &st) || !st.st_size)
+		return;
+	text = alloc(st.st_size + 1, 1);
+	if (pread(saved_file, text, st.st_size, 0) != st.st_size)
+		die(SAVED " cannot be read: %s", strerror(errno));
+	if (strstr(text, "\nend\n")) {
+		saved.tracer = first_line(lines_of(text, "tracer"));
+		saved.profiler = first_line(lines_of(text, "profiler"));
+		saved.notrace = lines_of(text, "notrace");
+		saved.events = lines_of(text, "event");
+		warn("a run that was killed has left its changes; they are taken back first");
+		saved_put_back();
+		lock_file();
+	}
+	free(text);
+}
+
+/**
+ * saved_take - keep what tracing is like, before it is changed
+ *
+ * What a killed run has left is put back first. Ends the program if another one runs.
+ */
+void saved_take(void)
+{
+	lock_file();
+	recover_from_file();
+	saved.tracer = first_line(file_read(NULL, TRACER));
+	saved.profiler = first_line(read_if_there(PROFILER));
+	saved.notrace = read_if_there(NOTRACE);
+	saved.events = read_if_there(EVENTS);
+	write_file();
+}
+
+/**
+ * saved_write_notrace - write what set_ftrace_notrace has had
+ * @f: that file, open
+ */
+void saved_write_notrace(FILE *f)
+{
+	char *text = copy_string(saved.notrace), *next = text, *line, *name, *module;
+
+	while ((line = strsep(&next, "\n"))) {
+		if (!parse_function(line, &name, &module))
+			continue;
+		/* The kernel takes a word a write, and all of them when the file is closed. */
+		fprintf(f, module ? "%s:mod:%s " : "%s ", name, module);
+		fflush(f);
+	}
+	free(text);
+}
+
+/**
+ * event_set - switch an event
+ * @system_and_name: it, as set_event shows it
+ * @value: what is written to its file enable
+ */
+void event_set(const char *system_and_name, const char *value)
+{
+	size_t len = strcspn(system_and_name, ":");
+	char *file = format_string("events/%.*s/%s/enable", (int)len, system_and_name,
+				   system_and_name + len + 1);
+
+	if (!file_write(NULL, file, value))
+		warn("'%s' cannot be written to %s: %s", value, file, strerror(errno));
+	free(file);
+}
+
+/**
+ * notrace_open - open set_ftrace_notrace to write to it
+ * @flags: O_TRUNC or O_APPEND
+ *
+ * Returns: the file; NULL, with errno, if it cannot be opened.
+ */
+FILE *notrace_open(int flags)
+{
+	int fd = tracefs_instance_file_open(NULL, NOTRACE, O_WRONLY | O_CLOEXEC | flags);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static void put_back_notrace(void)
+{
+	char *now = read_if_there(NOTRACE);
+	bool same = !strcmp(now, saved.notrace);
+	FILE *f;
+
+	free(now);
+	if (same)
+		return;
+	f = notrace_open(O_TRUNC);
+	if (f)
+		saved_write_notrace(f);
+	if (!f || fclose(f))
+		warn(NOTRACE " cannot be put back: %s", strerror(errno));
+}
+
+/**
+ * saved_set_events - switch all events that were enabled
+ * @value: what is written to their files enable
+ */
+void saved_set_events(const char *value)
+{
+	char *text = copy_string(saved.events), *next = text, *line;
+
+	while ((line = strsep(&next, "\n"))) {
+		if (*line)
+			event_set(line, value);
+	}
+	free(text);
+}
+
+static void remove_probes(void)
+{
+	struct tracefs_dynevent **all, **probe;
+
+	all = tracefs_dynevent_get_all(TRACEFS_DYNEVENT_ALL, PROBES);
+	for (probe = all; probe && *probe; probe++)
+		tracefs_dynevent_destroy(*probe, true);
+	tracefs_dynevent_list_free(all);
+}
+
+/**
+ * saved_put_back - put everything back, and forget it
+ *
+ * It goes on if something fails, and says so.
+ */
+void saved_put_back(void)
+{
+	char *now = first_line(file_read(NULL, TRACER));
+
+	if (!strcmp(saved.profiler, "0"))
+		file_write(NULL, PROFILER, "0");
+	put_back_notrace();
+	if (strcmp(now, saved.tracer) && !file_write(NULL, TRACER, saved.tracer))
+		warn(TRACER " cannot be set to %s again: %s", saved.tracer, strerror(errno));
+	saved_set_events("1");
+	remove_probes();
+	free(now);
+	unlink(SAVED);
+	close(saved_file);
+	saved_file = -1;
+}

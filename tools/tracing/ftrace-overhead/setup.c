@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tracing that is set up in the top instance, and its switches.
+ *
+ * Off means the tracer nop and no event. Functions are left out with set_ftrace_notrace,
+ * beside what that had. They are written as numbers, which are places in
+ * available_filter_functions: to look up thousands of names takes some kernels minutes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "instance.h"
+#include "parse.h"
+#include "saved.h"
+#include "setup.h"
+#include "util.h"
+
+#define AVAILABLE	"available_filter_functions"
+#define FILTER		"set_ftrace_filter"
+#define NOTRACE		"set_ftrace_notrace"
+#define TRACER		"current_tracer"
+
+/**
+ * struct site - a function that can be traced
+ * @name: its name
+ * @module: its module, or NULL
+ * @number: its place in available_filter_functions, from 1 on
+ * @traced: whether the filters let it be traced
+ */
+struct site {
+	char *name;
+	char *module;
+	unsigned int number;
+	bool traced;
+};
+
+struct setup setup;
+static struct site *sites;
+static size_t nr_sites;
+
+/* The functions */
+
+static int site_cmp(const void *x, const void *y)
+{
+	const struct site *a = x, *b = y;
+	int ret = strcmp(a->name, b->name);
+
+	return ret ? ret : strcmp(a->module ? a->module : "", b->module ? b->module : "");
+}
+
+/* The first of those of this name and module, and how many they are. */
+static struct site *find_sites(char *name, char *module, size_t *nr)
+{
+	struct site key = { .name = name, .module = module }, *site;
+
+	*nr = 0;
+	site = nr_sites ? bsearch(&key, sites, nr_sites, sizeof(*sites), site_cmp) : NULL;
+	if (!site)
+		return NULL;
+	while (site > sites && !site_cmp(site - 1, &key))
+		site--;
+	while (site + *nr < sites + nr_sites && !site_cmp(site + *nr, &key))
+		++*nr;
+	return site;
+}
+
+static void read_sites(void)
+{
+	char *text = file_read(NULL, AVAILABLE), *next = text, *line, *name, *module;
+	size_t max = 0;
+
+	/* The sites point into the text. */
+	while ((line = strsep(&next, "\n"))) {
+		if (!parse_function(line, &name, &module))
+			continue;
+		if (nr_sites == max) {
+			max = max ? 2 * max : 1 << 16;
+			sites = grow(sites, max, sizeof(*sites));
+		}
+		sites[nr_sites] = (struct site){ name, module, nr_sites + 1, false };
+		nr_sites++;
+	}
+	if (nr_sites)
+		qsort(sites, nr_sites, sizeof(*sites), site_cmp);
+}
+
+/* Marks the functions that a filter lists, and returns how many lines there are. */
+static size_t mark_listed(const char *file, bool traced)
+{
+	char *text = file_read(NULL, file), *next = text, *line, *name, *module;
+	size_t lines = 0, nr;
+
+	while ((line = strsep(&next, "\n"))) {
+		struct site *site;
+
+		if (!parse_function(line, &name, &module))
+			continue;
+		lines++;
+		for (site = find_sites(name, module, &nr); nr; nr--)
+			site++->traced = traced;
+	}
+	free(text);
+	return lines;
+}
+
+static void find_functions(void)
+{
+	bool all;
+
+	read_sites();
+	all = !mark_listed(FILTER, true);
+	for (size_t i = 0; all && i < nr_sites; i++)
+		sites[i].traced = true;
+	mark_listed(NOTRACE, false);
+	for (size_t i = 0; i < nr_sites; i++)
+		setup.nr_functions += sites[i].traced;
+}
+
+/**
+ * setup_traces - whether the tracer traces a function
+ * @function: its name; a star at its end stands for any characters
+ * @module: its module, or NULL; "?" if it is not known
+ *
+ * Returns: true if it does, if the filters let it.
+ */
+bool setup_traces(const char *function, const char *module)
+{
+	struct site *site;
+	size_t nr;
+
+	/* The profiler's names are those of functions that the filters let through. */
+	if (function[strlen(function) - 1] == '*' || (module && *module == '?'))
+		return true;
+	site = find_sites((char *)function, (char *)module, &nr);
+	for (; nr; nr--) {
+		if (site++->traced)
+			return true;
+	}
+	return false;
+}
+
+/* The events */
+
+static enum item_kind probe_kind(char type, bool user, bool at_end)
+{
+	switch (type) {
+	case 'p':
+		return user ? ITEM_UPROBE : ITEM_KPROBE;
+	case 'r':
+		return user ? ITEM_URETPROBE : ITEM_KRETPROBE;
+	case 'f':
+		return at_end ? ITEM_FRETPROBE : ITEM_FPROBE;
+	default:
+		return ITEM_EVENT;
+	}
+}
+
+/*
+ * The kind of an event that was made with a line of dynamic_events, such as
+ * "r8:kprobes/name function" or "p:uprobes/name /bin/sh:0x1234".
+ */
+static enum item_kind dynamic_kind(const char *line, const char *name, const char *system)
+{
+	char *wanted = format_string(":%s/%s ", system, name);
+	const char *at = strstr(line, wanted), *address = at ? at + strlen(wanted) : NULL;
+	size_t len;
+
+	free(wanted);
+	if (!at || memchr(line, ' ', at - line))
+		return ITEM_EVENT;
+	len = strcspn(address, "\n ");
+	return probe_kind(*line, *address == '/', memmem(address, len, "%return", 7));
+}
+
+static enum item_kind event_kind(const char *dynamic, const char *name, const char *system)
+{
+	enum item_kind kind = ITEM_EVENT;
+
+	if (!strcmp(system, "syscalls") || !strcmp(system, "raw_syscalls"))
+		return ITEM_SYSCALL;
+	if (!strcmp(system, "sched") && !strcmp(name, "sched_switch"))
+		return ITEM_SWITCH;
+	while (kind == ITEM_EVENT && *dynamic) {
+		kind = dynamic_kind(dynamic, name, system);
+		dynamic += strcspn(dynamic, "\n");
+		dynamic += *dynamic == '\n';
+	}
+	return kind;
+}
+
+static void find_events(void)
+{
+	char *dynamic = tracefs_file_exists(NULL, "dynamic_events") ?
+		file_read(NULL, "dynamic_events") : copy_string("");
+	char *text = copy_string(saved.events), *next = text, *name;
+
+	while ((name = strsep(&next, "\n"))) {
+		char *system = strsep(&name, ":"), *file, *id;
+		struct item *event;
+
+		if (!name)
+			continue;
+		event = items_add(&setup.events, event_kind(dynamic, name, system), name, system);
+		file = format_string("events/%s/%s/id", system, name);
+		id = file_read(NULL, file);
+		event->id = atoi(id);
+		free(id);
+		free(file);
+	}
+	free(text);
+	free(dynamic);
+}
+
+/* What is set up */
+
+/**
+ * has_name - whether a list of names has one
+ * @list: the names, with spaces between them
+ * @name: the one
+ *
+ * Returns: true if it has.
+ */
+bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *list; list += strspn(list, "\n ")) {
+		size_t n = strcspn(list, "\n ");
+
+		if (n == len && !strncmp(list, name, len))
+			return true;
+		list += n;
+	}
+	return false;
+}
+
+static void choose_tracer(const char *wanted)
+{
+	char *available = file_read(NULL, "available_tracers");
+	bool idle = !strcmp(saved.tracer, "nop");
+
+	if (wanted && !idle)
+		die("somebody traces: " TRACER " is %s; without --tracer this says what that costs",
+		    saved.tracer);
+	if (!wanted)
+		wanted = idle && !setup.events.nr ? "function" : saved.tracer;
+	if (!has_name(available, wanted))
+		die("this kernel does not have the tracer %s, only: %.*s", wanted,
+		    (int)strcspn(available, "\n"), available);
+	setup.tracer = copy_string(wanted);
+	free(available);
+}
+
+static bool is_limited(void)
+{
+	char *text;
+	bool limited;
+
+	if (strcmp(setup.tracer, "function_graph"))
+		return false;
+	text = file_read(NULL, "set_graph_function");
+	limited = *text && *text != '#';
+	free(text);
+	return limited || !file_is(NULL, "max_graph_depth", "0");
+}
+
+/**
+ * setup_find - find out what is traced
+ * @tracer: the tracer that is wanted; NULL: the one that is set up, and if nothing is, function
+ *
+ * Called after saved_take(). Ends the program if something keeps it from being measured.
+ */
+void setup_find(const char *tracer)
+{
+	if (!file_is(NULL, "tracing_on", "1"))
+		die("tracing_on is 0, so nothing is recorded; what the buffer has would be lost");
+	find_events();
+	choose_tracer(tracer);
+	setup.at_most = is_limited();
+	if (strcmp(setup.tracer, "nop") && tracefs_file_exists(NULL, AVAILABLE))
+		find_functions();
+}
+
+/* The switches */
+
+/**
+ * setup_off - trace nothing
+ */
+void setup_off(void)
+{
+	file_set(NULL, TRACER, "nop");
+	saved_set_events("0");
+}
+
+static void write_numbers(FILE *f, const struct item *item)
+{
+	struct site *site;
+	size_t nr;
+
+	for (site = find_sites(item->name, item->where, &nr); nr; nr--, site++) {
+		/* The kernel takes a word a write. */
+		fprintf(f, "%u ", site->number);
+		fflush(f);
+	}
+}
+
+/* Has the tracer leave out what is off, and switches the events. */
+static void apply(const struct items *items, bool names)
+{
+	FILE *f = setup.nr_functions ? notrace_open(names ? O_APPEND : O_TRUNC) : NULL;
+
+	if (setup.nr_functions && !f)
+		die(NOTRACE " cannot be opened: %s", strerror(errno));
+	if (f && !names)
+		saved_write_notrace(f);
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct item *item = &items->item[i];
+		char *word = item_word(item);
+
+		if (item->kind != ITEM_FUNCTION) {
+			event_set(word, item->off ? "0" : "1");
+		} else if (item->off && names) {
+			fprintf(f, "%s ", word);
+			fflush(f);
+		} else if (item->off) {
+			write_numbers(f, item);
+		}
+		free(word);
+	}
+	if (f && fclose(f))
+		die(NOTRACE " cannot be written: %s", strerror(errno));
+}
+
+/**
+ * setup_on - trace what is set up, but for what is left out
+ * @items: the functions and events
+ */
+void setup_on(const struct items *items)
+{
+	apply(items, false);
+	file_set(NULL, TRACER, setup.tracer);
+}
+
+/**
+ * setup_try_line - as setup_on(), but with the names that the user is going to write
+ * @items: the functions and events
+ */
+void setup_try_line(const struct items *items)
+{
+	struct items none = { };
+
+	apply(&none, false);
+	apply(items, true);
+	file_set(NULL, TRACER, setup.tracer);
+}

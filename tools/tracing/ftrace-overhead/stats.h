@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples, and what they say of the mean.
+ */
+#ifndef OVERHEAD_STATS_H
+#define OVERHEAD_STATS_H
+
+#include <stddef.h>
+
+/**
+ * struct samples - what was measured each time
+ * @value: the values
+ * @nr: how many they are
+ */
+struct samples {
+	double *value;
+	size_t nr;
+};
+
+/**
+ * struct estimate - a mean, and how far the truth may be from it
+ * @mean: the mean of the samples
+ * @half: half of the interval that has the truth in it in 95 of 100 cases; infinite for one sample
+ * @nr: how many samples there are
+ */
+struct estimate {
+	double mean;
+	double half;
+	size_t nr;
+};
+
+void samples_add(struct samples *s, double value);
+void samples_free(struct samples *s);
+struct estimate samples_estimate(const struct samples *s);
+
+#endif
