@@ -258,12 +258,12 @@ ALL = {
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
     "funccount-2": (funccount, 2),
-    "overhead-1": (overhead, 1),
     "bisect-2": (bisect, 2),
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),
 }
-KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1)}
+KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1),
+               "overhead-1": (overhead, 1)}
 
 
 def run(session, name):
