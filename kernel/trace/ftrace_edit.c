@@ -77,12 +77,31 @@ void ftrace_edit_back(struct ftrace_edit *edit)
 	words_free_after(&edit->words, edit->mark);
 }
 
-/* Whether a word can be told by adding its sites to those of the last one. */
-static bool edit_can_merge(const struct ftrace_edit *edit, const struct ftrace_word *last,
-			   const struct ftrace_word *what)
+/* Whether a word and the one after it can be told as one. */
+static bool words_can_join(const struct ftrace_word *word, const struct ftrace_word *next)
 {
-	return edit->words.prev != edit->mark && last->remove == what->remove &&
-	       !last->module && !what->module;
+	return word->remove == next->remove && !word->module && !next->module &&
+	       ftrace_site_set_nr(word->sites) <= ftrace_site_set_nr(next->sites);
+}
+
+/*
+ * Joins the words since the mark while the last one has no fewer sites than the one
+ * before it. So each site is copied a few times, however many words there are, and
+ * few words are left. Without memory they stay apart, which says the same.
+ */
+static void edit_join(struct ftrace_edit *edit)
+{
+	struct ftrace_word *word, *last;
+
+	while (edit->words.prev != edit->mark && edit->words.prev->prev != edit->mark) {
+		last = list_last_entry(&edit->words, struct ftrace_word, node);
+		word = list_prev_entry(last, node);
+		if (!words_can_join(word, last) ||
+		    ftrace_site_set_replace(&word->sites,
+					    ftrace_site_set_union(word->sites, last->sites)))
+			return;
+		word_free(last);
+	}
 }
 
 /**
@@ -94,24 +113,21 @@ static bool edit_can_merge(const struct ftrace_edit *edit, const struct ftrace_w
  */
 int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what)
 {
-	struct ftrace_word *word = list_last_entry(&edit->words, struct ftrace_word, node);
+	struct ftrace_word *word = kmemdup(what, sizeof(*what), GFP_KERNEL);
 
-	if (edit_can_merge(edit, word, what))
-		return ftrace_site_set_replace(&word->sites,
-					       ftrace_site_set_union(word->sites, what->sites));
-
-	word = kmemdup(what, sizeof(*what), GFP_KERNEL);
 	if (!word)
 		return -ENOMEM;
 	word->sites = ftrace_site_set_dup(what->sites);
 	word->func = kstrdup(what->func, GFP_KERNEL);
 	word->module = kstrdup(what->module, GFP_KERNEL);
 	list_add_tail(&word->node, &edit->words);
-	if (!word->sites == !what->sites && !word->func == !what->func &&
-	    !word->module == !what->module)
-		return 0;
-	word_free(word);
-	return -ENOMEM;
+	if (!word->sites != !what->sites || !word->func != !what->func ||
+	    !word->module != !what->module) {
+		word_free(word);
+		return -ENOMEM;
+	}
+	edit_join(edit);
+	return 0;
 }
 
 /**

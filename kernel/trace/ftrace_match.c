@@ -172,28 +172,46 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 	return 0;
 }
 
-/* The site on a line of available_filter_functions, which has none in quarantine. */
-static int match_number(struct ftrace_site_set *set, const struct site_pattern *pattern)
+/* The record that is the Nth with a line in available_filter_functions; NULL if there is none. */
+static struct ftrace_record *table_line(struct ftrace_table *table, unsigned long *number)
 {
+	struct ftrace_record *rec;
+
+	/* Those in quarantine have no line: only where there are any has one to count. */
+	if (!ftrace_has_quarantine) {
+		if (*number <= table->nr)
+			return &table->recs[*number - 1];
+		*number -= table->nr;
+		return NULL;
+	}
+	for_each_ftrace_rec(table, rec) {
+		if (!ftrace_rec_quarantined(rec) && !--*number)
+			return rec;
+	}
+	return NULL;
+}
+
+/* The site on a line of available_filter_functions. */
+static struct ftrace_site_set *match_number(const struct site_pattern *pattern)
+{
+	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(1);
 	struct ftrace_table *table;
 	struct ftrace_record *rec;
 	unsigned long number;
 
+	if (!set)
+		return ERR_PTR(-ENOMEM);
 	if (kstrtoul(pattern->text, 0, &number) || !number)
-		return -EINVAL;
+		return ERR_PTR(-EINVAL);
 	for_each_ftrace_table(table) {
-		if (number > table->nr && !ftrace_has_quarantine) {
-			number -= table->nr;
-			continue;
-		}
-		for_each_ftrace_rec(table, rec) {
-			if (ftrace_rec_quarantined(rec) || --number)
-				continue;
-			set->ip[set->nr++] = ftrace_rec_ip(table, rec);
-			return 0;
+		rec = table_line(table, &number);
+		if (rec) {
+			set->ip[0] = ftrace_rec_ip(table, rec);
+			return no_free_ptr(set);
 		}
 	}
-	return 0;
+	set->nr = 0;
+	return no_free_ptr(set);
 }
 
 static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
@@ -203,13 +221,10 @@ static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
 	struct ftrace_site_set *set;
 	int ret;
 
-	lockdep_assert_held(&ftrace_lock);
-
 	if (!all)
 		return ERR_PTR(-ENOMEM);
 	all->nr = 0;
-	ret = pattern->type == MATCH_INDEX ? match_number(all, pattern) :
-					     match_all_tables(all, pattern, module);
+	ret = match_all_tables(all, pattern, module);
 	if (ret)
 		return ERR_PTR(ret);
 	set = ftrace_site_set_dup(all);
@@ -260,9 +275,13 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
 	struct site_pattern pattern, module_pattern;
 
+	lockdep_assert_held(&ftrace_lock);
+
 	if (!glob_copy || (module && !module_copy))
 		return ERR_PTR(-ENOMEM);
 	pattern_parse(&pattern, glob_copy);
+	if (pattern.type == MATCH_INDEX)
+		return match_number(&pattern);
 	if (!module)
 		return match_parsed(&pattern, NULL);
 	pattern_parse(&module_pattern, module_copy);

@@ -57,6 +57,45 @@ static void edit_back(struct kunit *test)
 	}
 }
 
+#define EDIT_KUNIT_SITES 29
+
+/* Words for the first @nr sites, of which none stands beside the one before it. */
+static void edit_kunit_add_many(struct kunit *test, struct ftrace_edit *edit, unsigned int nr,
+				bool remove)
+{
+	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(1);
+	struct ftrace_word word = { .sites = sites, .remove = remove };
+
+	KUNIT_ASSERT_NOT_NULL(test, sites);
+	for (unsigned int i = 0; i < nr; i++) {
+		sites->ip[0] = i * 7 % EDIT_KUNIT_SITES;
+		KUNIT_EXPECT_EQ(test, ftrace_edit_add(edit, &word), 0);
+	}
+}
+
+/* Many words of a kind are kept as few, and say what they said. */
+static void edit_joins(struct kunit *test)
+{
+	for (unsigned int nr = 1; nr <= EDIT_KUNIT_SITES; nr++) {
+		struct ftrace_site_set *result __free(site_set) = NULL;
+		unsigned int removed = nr / 2;
+		struct ftrace_edit edit;
+
+		ftrace_edit_init(&edit, true);
+		edit_kunit_add_many(test, &edit, nr, false);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words), hweight32(nr));
+		edit_kunit_add_many(test, &edit, removed, true);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words),
+				hweight32(nr) + hweight32(removed));
+
+		result = ftrace_edit_result(&edit, NULL);
+		KUNIT_EXPECT_EQ(test, ftrace_site_set_nr(result), nr - removed);
+		for (unsigned int i = removed; i < nr; i++)
+			KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(result, i * 7 % EDIT_KUNIT_SITES));
+		ftrace_edit_destroy(&edit);
+	}
+}
+
 /* Words between which a module is named stay in their order. */
 static void edit_order(struct kunit *test)
 {
@@ -112,6 +151,7 @@ static void edit_later(struct kunit *test)
 
 static struct kunit_case edit_kunit_cases[] = {
 	KUNIT_CASE(edit_back),
+	KUNIT_CASE(edit_joins),
 	KUNIT_CASE(edit_order),
 	KUNIT_CASE(edit_later),
 	{ }
