@@ -14,7 +14,6 @@
 
 const char * const program_name = "test-bisect";
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define FILE_NAME		"bisect.state"
 #define MOST_CULPRITS		8
 

@@ -19,8 +19,6 @@ const char * const program_name = "test";
 /* How many lines are made up. */
 #define ROUNDS	300000
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-
 static unsigned int passed, failed;
 
 static void result(bool ok, const char *test, const char *what)

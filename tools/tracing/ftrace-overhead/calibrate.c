@@ -30,8 +30,6 @@
 #include "signals.h"
 #include "util.h"
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-
 #define LOOPS	5000
 #define ROUNDS	7
 #define PROBE	PROBES "/calibrate"

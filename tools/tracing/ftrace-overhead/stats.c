@@ -11,8 +11,6 @@
 #include "stats.h"
 #include "util.h"
 
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-
 /* The 0.975 quantile, by the degrees of freedom; beyond these it is close to the normal one. */
 static double t_quantile(size_t freedom)
 {

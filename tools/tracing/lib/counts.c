@@ -22,17 +22,21 @@ void counts_init(struct counts *c, unsigned int nr_cpus)
 	*c = (struct counts){ .nr_cpus = nr_cpus };
 }
 
+static void row_free(struct row *row)
+{
+	free(row->name);
+	free(row->module);
+	free(row->cpu);
+}
+
 /**
  * counts_free - free what a table holds
  * @c: the table
  */
 void counts_free(struct counts *c)
 {
-	for (size_t i = 0; i < c->nr; i++) {
-		free(c->row[i].name);
-		free(c->row[i].module);
-		free(c->row[i].cpu);
-	}
+	for (size_t i = 0; i < c->nr; i++)
+		row_free(&c->row[i]);
 	free(c->row);
 	counts_init(c, c->nr_cpus);
 }
@@ -69,14 +73,6 @@ struct row *counts_add(struct counts *c, const char *name, const char *module, u
 	return row;
 }
 
-/* NULL comes first. */
-static int string_cmp(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !!a - !!b;
-	return strcmp(a, b);
-}
-
 static int row_cmp(const void *x, const void *y)
 {
 	const struct row *a = x, *b = y;
@@ -105,9 +101,7 @@ void counts_merge(struct counts *c)
 	for (size_t i = 0; i < c->nr; i++) {
 		if (nr && !row_cmp(&c->row[nr - 1], &c->row[i])) {
 			row_add(&c->row[nr - 1], &c->row[i], c->nr_cpus);
-			free(c->row[i].name);
-			free(c->row[i].module);
-			free(c->row[i].cpu);
+			row_free(&c->row[i]);
 		} else {
 			c->row[nr++] = c->row[i];
 		}
@@ -154,9 +148,7 @@ bool counts_subtract(struct counts *now, const struct counts *before, struct cou
 		if (!cmp && !row_subtract(left, &before->row[j++], now->nr_cpus))
 			return false;
 		if (!left->count) {
-			free(left->name);
-			free(left->module);
-			free(left->cpu);
+			row_free(left);
 			diff->nr--;
 		}
 	}

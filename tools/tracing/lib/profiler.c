@@ -145,11 +145,6 @@ static size_t first_function(const char *name)
 	return low;
 }
 
-static bool same_module(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /*
  * Adds a function by what the profiler calls it. If several are meant, their name ends
  * with a star, and their module is "?" unless they share it.
@@ -174,7 +169,7 @@ static void add_function(struct counts *counts, const char *name, uint64_t count
 			continue;
 		}
 		several = several || strcmp(row->name, whole);
-		if (!same_module(row->module, module))
+		if (string_cmp(row->module, module))
 			module = "?";
 	}
 	text = several ? format_string("%s*", name) : copy_string(whole);

@@ -129,6 +129,20 @@ char *format_string(const char *format, ...)
 	return s;
 }
 
+/**
+ * string_cmp - compare two strings, which may be NULL
+ * @a: one
+ * @b: the other
+ *
+ * Returns: as strcmp() does; NULL comes before all others.
+ */
+int string_cmp(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	return strcmp(a, b);
+}
+
 uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;

@@ -25,6 +25,8 @@ enum {
 
 #define NSEC	1000000000ULL
 
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
 /* Each program has its name here: messages begin with it. */
 extern const char * const program_name;
 
@@ -45,6 +47,8 @@ void *alloc(size_t nr, size_t size);
 void *grow(void *p, size_t nr, size_t size);
 char *copy_string(const char *s);
 char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+int string_cmp(const char *a, const char *b);
 
 uint64_t clock_ns(clockid_t clock);
 
