@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +30,6 @@
 #include "parse.h"
 #include "signals.h"
 #include "util.h"
-
-#ifndef VERSION
-#define VERSION	"unknown"
-#endif
 
 #define DEFAULT_STATE	"ftrace-overhead.bisect"
 #define JSON_VERSION	1
@@ -110,24 +105,6 @@ static void add_glob(struct globs *globs, char *glob)
 	globs->glob[globs->nr++] = glob;
 }
 
-static uint64_t take_number(const char *option, const char *text)
-{
-	uint64_t number;
-
-	if (!parse_number(text, INT_MAX, &number) || !number)
-		usage_error("--%s: '%s' is not a number above 0", option, text);
-	return number;
-}
-
-static uint64_t take_seconds(const char *text)
-{
-	uint64_t ns;
-
-	if (!parse_seconds(text, &ns))
-		usage_error("--timeout: '%s' is not a number of seconds above 0", text);
-	return ns;
-}
-
 static uint64_t take_factor(const char *text)
 {
 	uint64_t factor;
@@ -161,13 +138,13 @@ static bool take_plan_option(int c)
 		opt.plan.tracer = take_tracer(optarg);
 		break;
 	case 'T':
-		test->timeout = take_seconds(optarg);
+		test->timeout = option_seconds("timeout", optarg);
 		break;
 	case 'S':
 		test->slower = take_factor(optarg);
 		break;
 	case 'r':
-		test->repeat = take_number("repeat", optarg);
+		test->repeat = option_number("repeat", optarg);
 		break;
 	default:
 		return false;
@@ -180,7 +157,7 @@ static void take_option(int c)
 {
 	switch (c) {
 	case 'm':
-		opt.most = take_number("most", optarg);
+		opt.most = option_number("most", optarg);
 		break;
 	case 's':
 		opt.state = optarg;
@@ -194,16 +171,8 @@ static void take_option(int c)
 	case 'v':
 		opt.plan.test.verbose = true;
 		break;
-	case 'V':
-		write_and_end("ftrace-overhead " VERSION "\n");
-		break;
-	case 'h':
-		write_and_end(help);
-		break;
 	default:
-		/* getopt_long() has said what is wrong. */
-		fputs("Try 'ftrace-overhead bisect --help'.\n", stderr);
-		exit(STATUS_USAGE);
+		common_option(c, help);
 	}
 }
 

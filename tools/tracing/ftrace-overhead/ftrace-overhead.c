@@ -38,10 +38,6 @@
 #include "signals.h"
 #include "util.h"
 
-#ifndef VERSION
-#define VERSION	"unknown"
-#endif
-
 const char * const program_name = "ftrace-overhead";
 
 /* What is left costs more than the budget. */
@@ -150,8 +146,7 @@ static void take_option(int c)
 		take_event(optarg);
 		break;
 	case 's':
-		if (!parse_seconds(optarg, &opt.load.ns))
-			usage_error("--seconds: '%s' is not a number of seconds above 0", optarg);
+		opt.load.ns = option_seconds("seconds", optarg);
 		break;
 	case 'r':
 		opt.load.runs = take_number("runs", optarg, 2);
@@ -168,16 +163,8 @@ static void take_option(int c)
 	case 'j':
 		opt.json = true;
 		break;
-	case 'V':
-		write_and_end("ftrace-overhead " VERSION "\n");
-		break;
-	case 'h':
-		write_and_end(help);
-		break;
 	default:
-		/* getopt_long() has said what is wrong. */
-		fputs("Try 'ftrace-overhead --help'.\n", stderr);
-		exit(STATUS_USAGE);
+		common_option(c, help);
 	}
 }
 

@@ -26,10 +26,6 @@
 #include "signals.h"
 #include "util.h"
 
-#ifndef VERSION
-#define VERSION	"unknown"
-#endif
-
 const char * const program_name = "funccount";
 
 /* More than any kernel has. */
@@ -107,35 +103,17 @@ static void add_pids(char *list)
 	}
 }
 
-static uint64_t take_seconds(const char *option, const char *text)
-{
-	uint64_t ns;
-
-	if (!parse_seconds(text, &ns))
-		usage_error("--%s: '%s' is not a number of seconds above 0", option, text);
-	return ns;
-}
-
-static size_t take_top(const char *text)
-{
-	uint64_t n;
-
-	if (!parse_number(text, INT_MAX, &n) || !n)
-		usage_error("--top: '%s' is not a number above 0", text);
-	return n;
-}
-
 static void take_option(int c)
 {
 	switch (c) {
 	case 'd':
-		opt.duration = take_seconds("duration", optarg);
+		opt.duration = option_seconds("duration", optarg);
 		break;
 	case 'i':
-		opt.interval = take_seconds("interval", optarg);
+		opt.interval = option_seconds("interval", optarg);
 		break;
 	case 't':
-		opt.report.top = take_top(optarg);
+		opt.report.top = option_number("top", optarg);
 		break;
 	case 'm':
 		opt.wanted.module = optarg;
@@ -161,16 +139,8 @@ static void take_option(int c)
 	case 'j':
 		opt.json = true;
 		break;
-	case 'V':
-		write_and_end("funccount " VERSION "\n");
-		break;
-	case 'h':
-		write_and_end(help);
-		break;
 	default:
-		/* getopt_long() has said what is wrong. */
-		fputs("Try 'funccount --help'.\n", stderr);
-		exit(STATUS_USAGE);
+		common_option(c, help);
 	}
 }
 
@@ -193,13 +163,11 @@ static void check_words(void)
 
 static void take_command_line(int argc, char **argv)
 {
-	int i = argc, c;
+	int i, c;
 
 	/* getopt_long() moves the options before the words, but not over a "--". */
-	for (c = 1; c < argc && i == argc; c++) {
-		if (!strcmp(argv[c], "--"))
-			i = c;
-	}
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		;
 	while ((c = getopt_long(i, argv, "d:i:t:m:MCp:fPTjVh", options, NULL)) != -1)
 		take_option(c);
 	opt.wanted.glob = argv + optind;

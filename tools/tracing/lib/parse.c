@@ -3,10 +3,11 @@
  * What is read: the lines of the kernel's files, and the words of the command line.
  *
  * Each function looks at a string and at nothing else. Those that take a line write into
- * it, and return pointers into it.
+ * it, and return pointers into it. Those that take an option end the program if it is wrong.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,38 @@ bool parse_seconds(const char *text, uint64_t *ns)
 		}
 	}
 	return !*text && *ns;
+}
+
+/**
+ * option_number - the number that an option was given, or a usage error
+ * @option: the option
+ * @text: what it was given
+ *
+ * Returns: the number, which is above zero.
+ */
+uint64_t option_number(const char *option, const char *text)
+{
+	uint64_t number;
+
+	if (!parse_number(text, INT_MAX, &number) || !number)
+		usage_error("--%s: '%s' is not a number above 0", option, text);
+	return number;
+}
+
+/**
+ * option_seconds - the seconds that an option was given, or a usage error
+ * @option: the option
+ * @text: what it was given
+ *
+ * Returns: the same in nanoseconds.
+ */
+uint64_t option_seconds(const char *option, const char *text)
+{
+	uint64_t ns;
+
+	if (!parse_seconds(text, &ns))
+		usage_error("--%s: '%s' is not a number of seconds above 0", option, text);
+	return ns;
 }
 
 /**

@@ -10,6 +10,8 @@
 
 bool parse_number(const char *text, uint64_t max, uint64_t *number);
 bool parse_seconds(const char *text, uint64_t *ns);
+uint64_t option_number(const char *option, const char *text);
+uint64_t option_seconds(const char *option, const char *text);
 int parse_cpus(const char *text, unsigned int *cpus, unsigned int max);
 const char *glob_problem(const char *glob);
 const char *module_problem(const char *module);

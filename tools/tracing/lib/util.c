@@ -10,6 +10,10 @@
 
 #include "util.h"
 
+#ifndef VERSION
+#define VERSION	"unknown"
+#endif
+
 const char *program_mode;
 int error_status = STATUS_ERROR;
 
@@ -39,6 +43,13 @@ void die(const char *format, ...)
 	exit(error_status);
 }
 
+static void __attribute__((noreturn)) see_help(void)
+{
+	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, program_mode ? " " : "",
+		program_mode ? program_mode : "");
+	exit(STATUS_USAGE);
+}
+
 void usage_error(const char *format, ...)
 {
 	va_list args;
@@ -46,20 +57,29 @@ void usage_error(const char *format, ...)
 	va_start(args, format);
 	say(format, args);
 	va_end(args);
-	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, program_mode ? " " : "",
-		program_mode ? program_mode : "");
-	exit(STATUS_USAGE);
+	see_help();
 }
 
-/**
- * write_and_end - write a text to standard output, and end the program
- * @text: the text
- */
-void write_and_end(const char *text)
+static void __attribute__((noreturn)) write_and_end(const char *text)
 {
 	if (fputs(text, stdout) == EOF || fflush(stdout))
 		die("cannot write: %s", strerror(errno));
 	exit(0);
+}
+
+/**
+ * common_option - an option that is not one of the program's own: each of them ends it
+ * @c: what getopt_long() has returned: 'h', 'V', or an error
+ * @help: what --help writes
+ */
+void common_option(int c, const char *help)
+{
+	if (c == 'h')
+		write_and_end(help);
+	if (c == 'V')
+		write_and_end(format_string("%s %s\n", program_name, VERSION));
+	/* getopt_long() has said what is wrong. */
+	see_help();
 }
 
 /**

@@ -40,7 +40,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-void write_and_end(const char *text) __attribute__((noreturn));
+void common_option(int c, const char *help) __attribute__((noreturn));
 void json_string(FILE *f, const char *s);
 
 void *alloc(size_t nr, size_t size);
