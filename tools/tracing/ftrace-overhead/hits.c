@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <traceevent/event-parse.h>
-#include <unistd.h>
 
 #include "counter.h"
+#include "cpus.h"
 #include "hits.h"
 #include "instance.h"
 #include "measure.h"
@@ -35,15 +35,11 @@ static void functions_begin(pid_t pid)
 	static struct wanted wanted = { .nr_globs = 1, .set_up = true };
 	static char *glob;
 	static pid_t pids[1];
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	counter = counter_find(false);
 	glob = copy_string("*");
 	wanted.glob = &glob;
-	wanted.nr_cpus = cpus;
-	wanted.cpus = alloc(cpus, sizeof(*wanted.cpus));
-	for (long i = 0; i < cpus; i++)
-		wanted.cpus[i] = i;
+	wanted.cpus = cpus_read(CPUS_POSSIBLE, &wanted.nr_cpus);
 	if (pid && counter == &tracer_counter) {
 		pids[0] = pid;
 		wanted.pid = pids;

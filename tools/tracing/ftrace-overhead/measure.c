@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "cpus.h"
 #include "instance.h"
 #include "measure.h"
 #include "setup.h"
@@ -109,6 +110,25 @@ static double idle_seconds(void)
 	return (double)(idle + waiting) / sysconf(_SC_CLK_TCK);
 }
 
+static double recorded_on(struct tracefs_instance *instance, unsigned int cpu)
+{
+	char *file = format_string("per_cpu/cpu%u/stats", cpu);
+	char *text = file_read(instance, file), *next = text, *line;
+	unsigned long long n;
+	double sum = 0;
+
+	while ((line = strsep(&next, "\n"))) {
+		if (sscanf(line, "entries: %llu", &n) == 1 ||
+		    sscanf(line, "overrun: %llu", &n) == 1 ||
+		    sscanf(line, "dropped events: %llu", &n) == 1 ||
+		    sscanf(line, "read events: %llu", &n) == 1)
+			sum += n;
+	}
+	free(text);
+	free(file);
+	return sum;
+}
+
 /**
  * recorded_events - how much was ever recorded in an instance
  * @instance: the instance
@@ -118,24 +138,15 @@ static double idle_seconds(void)
  */
 double recorded_events(struct tracefs_instance *instance, long cpu)
 {
-	long first = cpu < 0 ? 0 : cpu, last = cpu < 0 ? sysconf(_SC_NPROCESSORS_CONF) - 1 : cpu;
-	unsigned long long n;
+	static unsigned int *cpus, nr_cpus;
 	double sum = 0;
 
-	for (long i = first; i <= last; i++) {
-		char *file = format_string("per_cpu/cpu%ld/stats", i);
-		char *text = file_read(instance, file), *next = text, *line;
-
-		while ((line = strsep(&next, "\n"))) {
-			if (sscanf(line, "entries: %llu", &n) == 1 ||
-			    sscanf(line, "overrun: %llu", &n) == 1 ||
-			    sscanf(line, "dropped events: %llu", &n) == 1 ||
-			    sscanf(line, "read events: %llu", &n) == 1)
-				sum += n;
-		}
-		free(text);
-		free(file);
-	}
+	if (cpu >= 0)
+		return recorded_on(instance, cpu);
+	if (!cpus)
+		cpus = cpus_read(CPUS_POSSIBLE, &nr_cpus);
+	for (unsigned int i = 0; i < nr_cpus; i++)
+		sum += recorded_on(instance, cpus[i]);
 	return sum;
 }
 
@@ -149,9 +160,11 @@ static void watch(bool on)
 
 static double run_watch(const struct counted_run *counted, double *events)
 {
-	double cpus = sysconf(_SC_NPROCESSORS_ONLN), busy, idle;
 	uint64_t begin, end, next;
+	unsigned int nr_cpus;
+	double busy, idle;
 
+	free(cpus_read(CPUS_ONLINE, &nr_cpus));
 	if (counted)
 		counted->begun(0);
 	watch(true);
@@ -167,7 +180,7 @@ static double run_watch(const struct counted_run *counted, double *events)
 		end_if_told();
 	} while (clock_ns(CLOCK_MONOTONIC) < end);
 	*events = recorded_events(own, -1) - *events;
-	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * cpus - (idle_seconds() - idle);
+	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * nr_cpus - (idle_seconds() - idle);
 	watch(false);
 	if (*events < 1)
 		die("%s:%s has not happened in %.3g seconds", load->system, load->event,

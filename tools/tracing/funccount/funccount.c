@@ -20,6 +20,7 @@
 
 #include "command.h"
 #include "counter.h"
+#include "cpus.h"
 #include "instance.h"
 #include "parse.h"
 #include "report.h"
@@ -27,9 +28,6 @@
 #include "util.h"
 
 const char * const program_name = "funccount";
-
-/* More than any kernel has. */
-#define MOST_CPUS	65536
 
 static struct {
 	struct wanted wanted;
@@ -189,33 +187,13 @@ static void take_command_line(int argc, char **argv)
 
 /* What this system has */
 
-static unsigned int read_cpus(const char *file, unsigned int *cpus)
-{
-	char *path = format_string("/sys/devices/system/cpu/%s", file);
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t size = 0;
-	int nr = -1;
-
-	if (f && getline(&line, &size, f) > 0)
-		nr = parse_cpus(line, cpus, MOST_CPUS);
-	if (nr < 1)
-		die("%s has no list of CPUs: is sysfs mounted?", path);
-	fclose(f);
-	free(line);
-	free(path);
-	return nr;
-}
-
 static void find_cpus(void)
 {
 	struct wanted *w = &opt.wanted;
-	unsigned int *online = alloc(MOST_CPUS, sizeof(*online)), nr;
+	unsigned int nr, *online = cpus_read(CPUS_ONLINE, &nr);
 	bool *has_column;
 
-	w->cpus = alloc(MOST_CPUS, sizeof(*w->cpus));
-	w->nr_cpus = read_cpus("possible", w->cpus);
-	nr = read_cpus("online", online);
+	w->cpus = cpus_read(CPUS_POSSIBLE, &w->nr_cpus);
 	has_column = alloc(w->nr_cpus, sizeof(*has_column));
 	for (unsigned int i = 0; i < w->nr_cpus; i++) {
 		for (unsigned int j = 0; j < nr; j++)

@@ -7,6 +7,7 @@
  *	filter.c		which functions and tasks
  *	instance.c		tracefs
  *	command.c, keeper.c	the processes: the command, and who puts things back
+ *	cpus.c			the CPUs of this machine
  *	counts.c, parse.c	tables and words; know nothing of the system
  *	signals.c, util.c
  */
