@@ -32,7 +32,8 @@
 
 #define LOOPS	5000
 #define ROUNDS	7
-#define PROBE	PROBES "/calibrate"
+#define PROBE_NAME "calibrate"
+#define PROBE	PROBES "/" PROBE_NAME
 #define BUFFER_KB "64"
 
 /**
@@ -173,16 +174,15 @@ static double calibrate_tracer(struct round without)
 
 /* Events */
 
-static double calibrate_event(const char *event, void (*work)(void), struct round without)
+static double calibrate_event(const char *system, const char *name, void (*work)(void),
+			      struct round without)
 {
-	char *file = format_string("events/%s/enable", event);
-	double cost = NAN;
+	double cost;
 
-	if (file_write(own, file, "1")) {
-		cost = cost_of(fastest_round(work), without);
-		file_write(own, file, "0");
-	}
-	free(file);
+	if (!event_set(own, system, name, true, NULL))
+		return NAN;
+	cost = cost_of(fastest_round(work), without);
+	event_set(own, system, name, false, NULL);
 	return cost;
 }
 
@@ -209,7 +209,7 @@ static double calibrate_switch(void)
 		die("no process can be made: %s", strerror(errno));
 	if (!pid)
 		answer();
-	cost = calibrate_event("sched/sched_switch", send_byte, fastest_round(send_byte));
+	cost = calibrate_event("sched", "sched_switch", send_byte, fastest_round(send_byte));
 	/* It ends when it finds the pipe closed. */
 	close(there[1]);
 	waitpid(pid, NULL, 0);
@@ -230,7 +230,7 @@ static double calibrate_probe(const char *line, struct round without)
 	double cost = NAN;
 
 	if (probe_change(line)) {
-		cost = calibrate_event(PROBE, send_signal, without);
+		cost = calibrate_event(PROBES, PROBE_NAME, send_signal, without);
 		probe_change("-:" PROBE);
 	}
 	return cost;
@@ -292,9 +292,9 @@ static double calibrate_kind(enum item_kind kind, struct round without)
 	case ITEM_FUNCTION:
 		return calibrate_tracer(without);
 	case ITEM_EVENT:
-		return calibrate_event("signal/signal_generate", send_signal, without);
+		return calibrate_event("signal", "signal_generate", send_signal, without);
 	case ITEM_SYSCALL:
-		return calibrate_event("raw_syscalls", send_signal, without);
+		return calibrate_event("raw_syscalls", NULL, send_signal, without);
 	case ITEM_SWITCH:
 		return calibrate_switch();
 	case ITEM_KPROBE:

@@ -307,14 +307,9 @@ static void try_budget(void)
 
 static void check_load(void)
 {
-	char *file;
-
-	if (!opt.load.event)
-		return;
-	file = format_string("events/%s/%s/enable", opt.load.system, opt.load.event);
-	if (!tracefs_file_exists(NULL, file))
+	if (opt.load.event &&
+	    !tracefs_event_file_exists(NULL, opt.load.system, opt.load.event, "enable"))
 		die("this kernel has no event %s:%s", opt.load.system, opt.load.event);
-	free(file);
 }
 
 static void say_begin(void)

@@ -81,14 +81,12 @@ static void functions_end(struct items *items)
 
 /* Events */
 
-static void each_event(const char *value)
+static void each_event(bool on)
 {
 	for (size_t i = 0; i < setup.events.nr; i++) {
 		const struct item *event = &setup.events.item[i];
-		char *file = format_string("events/%s/%s/enable", event->where, event->name);
 
-		file_set(own, file, value);
-		free(file);
+		event_set(own, event->where, event->name, on, die);
 	}
 }
 
@@ -143,7 +141,7 @@ static void events_begin(pid_t pid)
 		free(text);
 	}
 	recorded = recorded_events(own, -1);
-	each_event("1");
+	each_event(true);
 }
 
 static void events_read(void)
@@ -156,7 +154,7 @@ static void events_end(struct items *items)
 {
 	double all;
 
-	each_event("0");
+	each_event(false);
 	events_read();
 	/* There was no room for some: they are taken to be like the others. */
 	all = recorded_events(own, -1) - recorded;

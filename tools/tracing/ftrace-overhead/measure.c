@@ -150,14 +150,6 @@ double recorded_events(struct tracefs_instance *instance, long cpu)
 	return sum;
 }
 
-static void watch(bool on)
-{
-	char *file = format_string("events/%s/%s/enable", load->system, load->event);
-
-	file_set(own, file, on ? "1" : "0");
-	free(file);
-}
-
 static double run_watch(const struct counted_run *counted, double *events)
 {
 	uint64_t begin, end, next;
@@ -167,7 +159,7 @@ static double run_watch(const struct counted_run *counted, double *events)
 	free(cpus_read(CPUS_ONLINE, &nr_cpus));
 	if (counted)
 		counted->begun(0);
-	watch(true);
+	event_set(own, load->system, load->event, true, die);
 	begin = clock_ns(CLOCK_MONOTONIC);
 	end = begin + load->ns;
 	*events = recorded_events(own, -1);
@@ -181,7 +173,7 @@ static double run_watch(const struct counted_run *counted, double *events)
 	} while (clock_ns(CLOCK_MONOTONIC) < end);
 	*events = recorded_events(own, -1) - *events;
 	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * nr_cpus - (idle_seconds() - idle);
-	watch(false);
+	event_set(own, load->system, load->event, false, die);
 	if (*events < 1)
 		die("%s:%s has not happened in %.3g seconds", load->system, load->event,
 		    load->ns / 1e9);

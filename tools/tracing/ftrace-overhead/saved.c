@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -176,22 +175,6 @@ void saved_write_notrace(FILE *f)
 }
 
 /**
- * event_set - switch an event
- * @system_and_name: it, as set_event shows it
- * @value: what is written to its file enable
- */
-void event_set(const char *system_and_name, const char *value)
-{
-	size_t len = strcspn(system_and_name, ":");
-	char *file = format_string("events/%.*s/%s/enable", (int)len, system_and_name,
-				   system_and_name + len + 1);
-
-	if (!file_write(NULL, file, value))
-		warn("'%s' cannot be written to %s: %s", value, file, strerror(errno));
-	free(file);
-}
-
-/**
  * notrace_open - open set_ftrace_notrace to write to it
  * @flags: O_TRUNC or O_APPEND
  *
@@ -222,15 +205,17 @@ static void put_back_notrace(void)
 
 /**
  * saved_set_events - switch all events that were enabled
- * @value: what is written to their files enable
+ * @on: whether they are to be recorded
  */
-void saved_set_events(const char *value)
+void saved_set_events(bool on)
 {
-	char *text = copy_string(saved.events), *next = text, *line;
+	char *text = copy_string(saved.events), *next = text, *name;
 
-	while ((line = strsep(&next, "\n"))) {
-		if (*line)
-			event_set(line, value);
+	while ((name = strsep(&next, "\n"))) {
+		char *system = strsep(&name, ":");
+
+		if (name)
+			event_set(NULL, system, name, on, warn);
 	}
 	free(text);
 }
@@ -259,7 +244,7 @@ void saved_put_back(void)
 	put_back_notrace();
 	if (strcmp(now, saved.tracer) && !file_write(NULL, TRACER, saved.tracer))
 		warn(TRACER " cannot be set to %s again: %s", saved.tracer, strerror(errno));
-	saved_set_events("1");
+	saved_set_events(true);
 	remove_probes();
 	free(now);
 	unlink(SAVED);

@@ -5,6 +5,7 @@
 #ifndef OVERHEAD_SAVED_H
 #define OVERHEAD_SAVED_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The system of the events that are made to calibrate with. */
@@ -28,9 +29,8 @@ extern struct saved saved;
 
 void saved_take(void);
 void saved_put_back(void);
-void saved_set_events(const char *value);
+void saved_set_events(bool on);
 void saved_write_notrace(FILE *f);
 FILE *notrace_open(int flags);
-void event_set(const char *system_and_name, const char *value);
 
 #endif

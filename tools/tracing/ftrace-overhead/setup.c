@@ -292,7 +292,7 @@ void setup_find(const char *tracer)
 void setup_off(void)
 {
 	file_set(NULL, TRACER, "nop");
-	saved_set_events("0");
+	saved_set_events(false);
 }
 
 static void write_numbers(FILE *f, const struct item *item)
@@ -318,17 +318,18 @@ static void apply(const struct items *items, bool names)
 		saved_write_notrace(f);
 	for (size_t i = 0; i < items->nr; i++) {
 		const struct item *item = &items->item[i];
-		char *word = item_word(item);
 
-		if (item->kind != ITEM_FUNCTION) {
-			event_set(word, item->off ? "0" : "1");
+		if (!is_function(item)) {
+			event_set(NULL, item->where, item->name, !item->off, warn);
 		} else if (item->off && names) {
+			char *word = item_word(item);
+
 			fprintf(f, "%s ", word);
 			fflush(f);
+			free(word);
 		} else if (item->off) {
 			write_numbers(f, item);
 		}
-		free(word);
 	}
 	if (f && fclose(f))
 		die(NOTRACE " cannot be written: %s", strerror(errno));

@@ -327,3 +327,27 @@ bool file_is(struct tracefs_instance *instance, const char *file, const char *te
 	free(there);
 	return same;
 }
+
+/**
+ * event_set - switch an event, or all events of a system
+ * @instance: the instance; NULL for the top one
+ * @system: the system
+ * @name: the event; NULL: all of them
+ * @on: whether it is to be recorded
+ * @problem: what says why it cannot be: die() or warn(); NULL: nobody does
+ *
+ * Returns: false if it cannot be.
+ */
+bool event_set(struct tracefs_instance *instance, const char *system, const char *name, bool on,
+	       void (*problem)(const char *format, ...))
+{
+	char *file = format_string("events/%s%s%s/enable", system, name ? "/" : "",
+				   name ? name : "");
+	const char *value = on ? "1" : "0";
+	bool ok = file_write(instance, file, value);
+
+	if (!ok && problem)
+		problem("'%s' cannot be written to %s: %s", value, file, strerror(errno));
+	free(file);
+	return ok;
+}

@@ -23,5 +23,7 @@ int file_open(struct tracefs_instance *instance, const char *file);
 char *file_take(int fd, const char *file);
 char *file_read(struct tracefs_instance *instance, const char *file);
 bool file_is(struct tracefs_instance *instance, const char *file, const char *text);
+bool event_set(struct tracefs_instance *instance, const char *system, const char *name, bool on,
+	       void (*problem)(const char *format, ...));
 
 #endif
