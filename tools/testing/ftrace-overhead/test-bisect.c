@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ftrace-overhead bisect does without a kernel. Each test is a line "ok - ..." or
- * "not ok - ..."; the last line is "N passed, N failed".
+ * What ftrace-overhead bisect does without a kernel.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bisect-search.h"
 #include "bisect-state.h"
+#include "result.h"
 #include "util.h"
 
 const char * const program_name = "test-bisect";
 
 #define FILE_NAME		"bisect.state"
 #define MOST_CULPRITS		8
-
-static unsigned int passed, failed;
-
-static void result(bool ok, const char *test, const char *what)
-{
-	printf("%s - %s: %s\n", ok ? "ok" : "not ok", test, what);
-	if (ok)
-		passed++;
-	else
-		failed++;
-}
 
 /* The search */
 
@@ -461,6 +449,5 @@ int main(void)
 	test_state();
 	test_files();
 	test_functions();
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0;
+	return closing();
 }

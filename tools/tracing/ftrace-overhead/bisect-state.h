@@ -5,8 +5,8 @@
 #ifndef OVERHEAD_BISECT_STATE_H
 #define OVERHEAD_BISECT_STATE_H
 
-#include "bisect-functions.h"
 #include "bisect-run.h"
+#include "functions.h"
 
 /**
  * struct plan - what is the same in all of a bisection

@@ -10,7 +10,7 @@
  *	bisect-search.c		which set is next
  *	bisect-run.c		whether the test fails
  *	bisect-state.c		what is kept over a crash
- *	bisect-functions.c	the functions, and how a set of them is traced
+ *	functions.c		the functions, and how a set of them is traced
  *	../lib
  */
 #include <errno.h>

@@ -13,6 +13,7 @@
  *	measure.c		runs of the load
  *	setup.c			the tracing that is set up, and its switches
  *	saved.c			what was before, and the way back
+ *	functions.c		the functions, and their numbers
  *	items.c, stats.c	tables and numbers; know nothing of the system
  *	../lib			tracefs, the command, the processes
  */

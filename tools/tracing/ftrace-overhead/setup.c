@@ -3,8 +3,7 @@
  * The tracing that is set up in the top instance, and its switches.
  *
  * Off means the tracer nop and no event. Functions are left out with set_ftrace_notrace,
- * beside what that had. They are written as numbers, which are places in
- * available_filter_functions: to look up thousands of names takes some kernels minutes.
+ * beside what that had. They are written as numbers (see functions.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,80 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "functions.h"
 #include "instance.h"
 #include "parse.h"
 #include "saved.h"
 #include "setup.h"
 #include "util.h"
 
-#define AVAILABLE	"available_filter_functions"
 #define FILTER		"set_ftrace_filter"
 #define NOTRACE		"set_ftrace_notrace"
 #define TRACER		"current_tracer"
 
-/**
- * struct site - a function that can be traced
- * @name: its name
- * @module: its module, or NULL
- * @number: its place in available_filter_functions, from 1 on
- * @traced: whether the filters let it be traced
- */
-struct site {
-	char *name;
-	char *module;
-	unsigned int number;
-	bool traced;
-};
-
 struct setup setup;
-static struct site *sites;
-static size_t nr_sites;
+/* Sorted. */
+static struct functions functions;
 
 /* The functions */
-
-static int site_cmp(const void *x, const void *y)
-{
-	const struct site *a = x, *b = y;
-	int ret = strcmp(a->name, b->name);
-
-	return ret ? ret : strcmp(a->module ? a->module : "", b->module ? b->module : "");
-}
-
-/* The first of those of this name and module, and how many they are. */
-static struct site *find_sites(char *name, char *module, size_t *nr)
-{
-	struct site key = { .name = name, .module = module }, *site;
-
-	*nr = 0;
-	site = nr_sites ? bsearch(&key, sites, nr_sites, sizeof(*sites), site_cmp) : NULL;
-	if (!site)
-		return NULL;
-	while (site > sites && !site_cmp(site - 1, &key))
-		site--;
-	while (site + *nr < sites + nr_sites && !site_cmp(site + *nr, &key))
-		++*nr;
-	return site;
-}
-
-static void read_sites(void)
-{
-	char *text = file_read(NULL, AVAILABLE), *next = text, *line, *name, *module;
-	size_t max = 0;
-
-	/* The sites point into the text. */
-	while ((line = strsep(&next, "\n"))) {
-		if (!parse_function(line, &name, &module))
-			continue;
-		if (nr_sites == max) {
-			max = max ? 2 * max : 1 << 16;
-			sites = grow(sites, max, sizeof(*sites));
-		}
-		sites[nr_sites] = (struct site){ name, module, nr_sites + 1, false };
-		nr_sites++;
-	}
-	if (nr_sites)
-		qsort(sites, nr_sites, sizeof(*sites), site_cmp);
-}
 
 /* Marks the functions that a filter lists, and returns how many lines there are. */
 static size_t mark_listed(const char *file, bool traced)
@@ -94,13 +35,13 @@ static size_t mark_listed(const char *file, bool traced)
 	size_t lines = 0, nr;
 
 	while ((line = strsep(&next, "\n"))) {
-		struct site *site;
+		struct function *function;
 
 		if (!parse_function(line, &name, &module))
 			continue;
 		lines++;
-		for (site = find_sites(name, module, &nr); nr; nr--)
-			site++->traced = traced;
+		for (function = functions_find(&functions, name, module, &nr); nr; nr--)
+			function++->traced = traced;
 	}
 	free(text);
 	return lines;
@@ -110,13 +51,14 @@ static void find_functions(void)
 {
 	bool all;
 
-	read_sites();
+	functions_read(&functions);
+	functions_sort(&functions);
 	all = !mark_listed(FILTER, true);
-	for (size_t i = 0; all && i < nr_sites; i++)
-		sites[i].traced = true;
+	for (size_t i = 0; all && i < functions.nr; i++)
+		functions.function[i].traced = true;
 	mark_listed(NOTRACE, false);
-	for (size_t i = 0; i < nr_sites; i++)
-		setup.nr_functions += sites[i].traced;
+	for (size_t i = 0; i < functions.nr; i++)
+		setup.nr_functions += functions.function[i].traced;
 }
 
 /**
@@ -128,15 +70,14 @@ static void find_functions(void)
  */
 bool setup_traces(const char *function, const char *module)
 {
-	struct site *site;
+	struct function *found;
 	size_t nr;
 
 	/* The profiler's names are those of functions that the filters let through. */
 	if (function[strlen(function) - 1] == '*' || (module && *module == '?'))
 		return true;
-	site = find_sites((char *)function, (char *)module, &nr);
-	for (; nr; nr--) {
-		if (site++->traced)
+	for (found = functions_find(&functions, function, module, &nr); nr; nr--) {
+		if (found++->traced)
 			return true;
 	}
 	return false;
@@ -216,30 +157,8 @@ static void find_events(void)
 
 /* What is set up */
 
-/**
- * has_name - whether a list of names has one
- * @list: the names, with spaces between them
- * @name: the one
- *
- * Returns: true if it has.
- */
-bool has_name(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; *list; list += strspn(list, "\n ")) {
-		size_t n = strcspn(list, "\n ");
-
-		if (n == len && !strncmp(list, name, len))
-			return true;
-		list += n;
-	}
-	return false;
-}
-
 static void choose_tracer(const char *wanted)
 {
-	char *available = file_read(NULL, "available_tracers");
 	bool idle = !strcmp(saved.tracer, "nop");
 
 	if (wanted && !idle)
@@ -247,11 +166,15 @@ static void choose_tracer(const char *wanted)
 		    saved.tracer);
 	if (!wanted)
 		wanted = idle && !setup.events.nr ? "function" : saved.tracer;
-	if (!has_name(available, wanted))
+	/* The one that is set is there; some versions of the library do not find the last, nop. */
+	if (strcmp(wanted, saved.tracer) &&
+	    !tracefs_tracer_available(tracefs_tracing_dir(), wanted)) {
+		char *available = file_read(NULL, "available_tracers");
+
 		die("this kernel does not have the tracer %s, only: %.*s", wanted,
 		    (int)strcspn(available, "\n"), available);
+	}
 	setup.tracer = copy_string(wanted);
-	free(available);
 }
 
 static bool is_limited(void)
@@ -297,12 +220,12 @@ void setup_off(void)
 
 static void write_numbers(FILE *f, const struct item *item)
 {
-	struct site *site;
 	size_t nr;
+	struct function *found = functions_find(&functions, item->name, item->where, &nr);
 
-	for (site = find_sites(item->name, item->where, &nr); nr; nr--, site++) {
+	for (; nr; nr--) {
 		/* The kernel takes a word a write. */
-		fprintf(f, "%u ", site->number);
+		fprintf(f, "%u ", found++->number);
 		fflush(f);
 	}
 }

@@ -32,6 +32,5 @@ bool setup_traces(const char *function, const char *module);
 void setup_off(void);
 void setup_on(const struct items *items);
 void setup_try_line(const struct items *items);
-bool has_name(const char *list, const char *name);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that a bisection is about.
+ * The functions that can be traced.
  *
- * A set of them is written to set_ftrace_filter as numbers of lines of
- * available_filter_functions: kernels look up thousands of names in a time that is quadratic.
- * The numbers change when modules come and go, so they are looked up again then. A function
- * is known by its name, its module, and which of those of one name it is.
+ * A set of them is written to a filter as numbers of lines of available_filter_functions:
+ * kernels look up thousands of names in a time that is quadratic. The numbers change when
+ * modules come and go, so bisect looks them up again then. A function is known by its name, its
+ * module, and which of those of one name it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bisect-functions.h"
+#include "functions.h"
 #include "instance.h"
 #include "parse.h"
 #include "util.h"
 
 #define FILTER		"set_ftrace_filter"
-#define AVAILABLE	"available_filter_functions"
 /* What kernels call functions that are no more, but have a line. */
 #define INVALID		"__ftrace_invalid_address__"
 
@@ -132,11 +131,47 @@ void functions_choose(struct functions *f, const struct globs *with, const struc
 		die("no function is left to be traced");
 }
 
-static int function_cmp(const struct function *a, const struct function *b)
+static int function_cmp(const void *x, const void *y)
 {
+	const struct function *a = x, *b = y;
 	int ret = strcmp(a->name, b->name);
 
-	return ret ? ret : strcmp(a->module ? a->module : "", b->module ? b->module : "");
+	return ret ? ret : string_cmp(a->module, b->module);
+}
+
+/**
+ * functions_sort - sort a list by names and modules, as functions_find() needs it
+ * @f: the list
+ */
+void functions_sort(struct functions *f)
+{
+	if (f->nr)
+		qsort(f->function, f->nr, sizeof(*f->function), function_cmp);
+}
+
+/**
+ * functions_find - the functions that share a name and a module
+ * @f: the list, sorted
+ * @name: the name
+ * @module: the module; NULL for the kernel itself
+ * @nr: takes how many they are
+ *
+ * Returns: the first of them, which the others follow; NULL if there is none.
+ */
+struct function *functions_find(const struct functions *f, const char *name, const char *module,
+				size_t *nr)
+{
+	struct function key = { .name = (char *)name, .module = (char *)module }, *first;
+
+	*nr = 0;
+	first = f->nr ? bsearch(&key, f->function, f->nr, sizeof(key), function_cmp) : NULL;
+	if (!first)
+		return NULL;
+	while (first > f->function && !function_cmp(first - 1, &key))
+		first--;
+	while (first + *nr < f->function + f->nr && !function_cmp(first + *nr, &key))
+		++*nr;
+	return first;
 }
 
 /* Where they are one and the same, the order of the list is kept: they are elements of it. */
