@@ -90,8 +90,11 @@ static void edit_joins(struct kunit *test)
 
 		result = ftrace_edit_result(&edit, NULL);
 		KUNIT_EXPECT_EQ(test, ftrace_site_set_nr(result), nr - removed);
-		for (unsigned int i = removed; i < nr; i++)
-			KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(result, i * 7 % EDIT_KUNIT_SITES));
+		for (unsigned int i = removed; i < nr; i++) {
+			unsigned int site = i * 7 % EDIT_KUNIT_SITES;
+
+			KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(result, site));
+		}
 		ftrace_edit_destroy(&edit);
 	}
 }
