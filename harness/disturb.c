@@ -24,57 +24,16 @@
  *	turns        entries of turn= on CPU 1
  *	insns        instructions of CPU 1
  *
- * The part of the plugin interface that is used is declared here, as its version 4
- * (QEMU 9.2) has it.
+ * It needs version 4 of the plugin interface (QEMU 9.2).
  */
+#include "plugin.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_hwaddr;
-struct qemu_info;
-enum { NO_REGISTERS };
-enum { MEM_WRITE = 2 };
-
-struct mem_value {
-	int type;
-	union {
-		uint8_t u8;
-		uint64_t u128[2];
-	} data;
-};
-
-typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*exec_fn)(unsigned int cpu, void *data);
-typedef void (*mem_fn)(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data);
-typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
-					  void *data);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, exec_fn cb, int flags,
-					    void *data);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, mem_fn cb, int flags, int rw,
-				      void *data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
-struct mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t info);
-struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t addr);
-uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *hwaddr);
 
 EXPORT int qemu_plugin_version = 4;
 

@@ -15,9 +15,9 @@
  * same ones are taken for the same memory: a load is one program. The TLB keeps the
  * kernel's entries and those of a process whatever is switched to. There is no prefetching,
  * which would hide misses, and no buffer of decoded instructions.
- *
- * The part of the plugin interface that is used is declared here; see insnprof.c.
  */
+#include "plugin.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,32 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef INSNPROF_API
-#define INSNPROF_API 2
-#endif
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info;
-enum { NO_REGISTERS };
-
-typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*exec_fn)(unsigned int cpu, void *data);
-typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
-					  void *data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-
-EXPORT int qemu_plugin_version = INSNPROF_API;
+EXPORT int qemu_plugin_version = PLUGIN_API;
 
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12, HUGE_SHIFT = 21, MOST_SETS = 64, MOST_WAYS = 8 };
 #define KERNEL_IMAGE 0xffffffff80000000ull

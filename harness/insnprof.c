@@ -19,11 +19,9 @@
  * callees after it, one deeper. lib/insns.py reads them.
  *
  * An address named above must be a function's entry, which always begins a block.
- * The part of the plugin interface that is used is declared here: it has been the same
- * since it exists, and not every distribution ships the header. INSNPROF_API is the
- * interface's number, 1 for QEMU 8 and 2 from QEMU 9.0 on.
  */
 #include "chains.h"
+#include "plugin.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -31,61 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef INSNPROF_API
-#define INSNPROF_API 2
-#endif
-#define EXPORT __attribute__((visibility("default")))
-/* QEMU 8 has none of it. */
-#define WEAK __attribute__((weak))
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_register;
-enum { NO_REGISTERS, READ_REGISTERS };
-
-/* The first interface with qemu_plugin_insn_data() as it is below */
+/* The first interface with qemu_plugin_insn_data() as plugin.h has it */
 enum { CHAINS_API = 3 };
 enum { LONGEST_INSN = 15 };
 
-struct qemu_info {
-	const char *target;
-	struct {
-		int min, cur;
-	} version;
-};
-
-/* GLib's GArray and GByteArray */
-struct array {
-	char *data;
-	unsigned int len;
-};
-
-struct reg_descriptor {
-	struct qemu_plugin_register *handle;
-	const char *name, *feature;
-};
-
-typedef void (*tb_trans_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*exec_fn)(unsigned int cpu, void *data);
-typedef void (*atexit_fn)(qemu_plugin_id_t id, void *data);
-typedef void (*vcpu_fn)(qemu_plugin_id_t id, unsigned int cpu);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_fn cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, exec_fn cb, int flags,
-					  void *data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, atexit_fn cb, void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t len);
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, vcpu_fn cb);
-WEAK struct array *qemu_plugin_get_registers(void);
-WEAK int qemu_plugin_read_register(struct qemu_plugin_register *reg, struct array *to);
-struct array *g_byte_array_new(void);
-struct array *g_byte_array_set_size(struct array *a, unsigned int len);
-
-EXPORT int qemu_plugin_version = INSNPROF_API;
+EXPORT int qemu_plugin_version = PLUGIN_API;
 
 enum role { ROLE_PLAIN, ROLE_MARK, ROLE_BEGIN, ROLE_END };
 

@@ -40,8 +40,8 @@ OTHERS = {
 }
 OTHERS_CONSOLE = {"arm64": "ttyAMA0"}
 # The emulator's plugins, each with its parts in harness/.
-PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h"], "disturb": ["disturb.c"],
-           "icache": ["icache.c"]}
+PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
+           "icache": ["icache.c", "plugin.h"]}
 SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A X ends it hard."
 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
@@ -95,7 +95,7 @@ def plugin_library(name):
              and os.path.exists(stamp) and open(stamp).read() == str(version))
     if not fresh:
         got = subprocess.run([os.environ.get("HOSTCC", "gcc"), "-O2", "-Wall", "-shared", "-fPIC",
-                              f"-DINSNPROF_API={2 if version >= (9, 0) else 1}", "-o", lib,
+                              f"-DPLUGIN_API={2 if version >= (9, 0) else 1}", "-o", lib,
                               *(src for src in sources if src.endswith(".c"))])
         if got.returncode:
             raise Failure(f"{name}.c does not compile: install gcc and libc6-dev")
