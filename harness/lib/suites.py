@@ -227,6 +227,8 @@ def hits(session, suite, cpus):
             session.totals.take(r.output)
             results.verdict(r, session.totals, where)
         path = os.path.join(where, "out", "hits")
+        if not os.path.exists(path):
+            raise Failure(f"the guest of {name} has left no figures")
         with open(path) as f:
             counted[name] = dict(sorted((line.split()[0], int(line.split()[1])) for line in f))
     stock = counted.pop("stock-profiler")
