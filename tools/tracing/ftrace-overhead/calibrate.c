@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #include "calibrate.h"
+#include "counter.h"
+#include "cpus.h"
 #include "instance.h"
 #include "measure.h"
 #include "saved.h"
@@ -154,10 +156,48 @@ static void copy_clock(void)
 	free(text);
 }
 
+/* How many calls this CPU has made, as the tracer count says. */
+static double counted_calls(const struct wanted *wanted)
+{
+	struct counts counts;
+	double calls = 0;
+
+	counts_init(&counts, wanted->nr_cpus);
+	tracer_counter.read(&counts);
+	for (unsigned int i = 0; i < wanted->nr_cpus; i++) {
+		for (size_t j = 0; wanted->cpus[i] == (unsigned int)cpu && j < counts.nr; j++)
+			calls += counts.row[j].cpu[i];
+	}
+	counts_free(&counts);
+	return calls;
+}
+
+/* It records nothing. All rounds are alike, so each has its part of what was counted. */
+static double calibrate_count(struct round without)
+{
+	char *all = "*";
+	struct wanted wanted = { .glob = &all, .nr_globs = 1, .per_cpu = true };
+	struct round with;
+	double before;
+
+	wanted.cpus = cpus_read(CPUS_POSSIBLE, &wanted.nr_cpus);
+	tracer_counter.prepare(&wanted);
+	before = counted_calls(&wanted);
+	tracer_counter.start();
+	copy_options();
+	with = fastest_round(send_signal);
+	tracer_counter.stop();
+	with.records = (counted_calls(&wanted) - before) / ROUNDS;
+	free(wanted.cpus);
+	return cost_of(with, without);
+}
+
 static double calibrate_tracer(struct round without)
 {
 	struct round with;
 
+	if (!strcmp(setup.tracer, tracer_counter.name))
+		return calibrate_count(without);
 	if (!file_write(own, "current_tracer", setup.tracer)) {
 		warn("the tracer %s cannot be used in an instance, so its calls are not calibrated",
 		     setup.tracer);
