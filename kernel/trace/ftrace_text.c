@@ -33,6 +33,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -142,6 +143,33 @@ static unsigned long __init image_site(unsigned int i)
 	return *entry ? (unsigned long)entry + (s32)*entry : 0;
 }
 
+/* How many sites had no symbol at the head of their function, beside those that the build found. */
+static u32 boot_dropped __initdata;
+
+/*
+ * The compiler's table, and one that the build has not finished, still have weak functions
+ * that lost the link: what is at such a site seems to belong to the function before it.
+ */
+static void __init boot_drop_nameless(struct ftrace_table *table)
+{
+	static char name[KSYM_NAME_LEN + sizeof(u64)] __initdata;
+	struct kallsyms_cursor cursor;
+	unsigned int nr = 0;
+
+	if (image_sites()->version || !table->nr)
+		return;
+	kallsyms_cursor_init(&cursor, ftrace_rec_ip(table, &table->recs[0]));
+	for (unsigned int i = 0; i < table->nr; i++) {
+		unsigned long ip = ftrace_rec_ip(table, &table->recs[i]);
+
+		kallsyms_cursor_name(&cursor, ip, name, sizeof(name));
+		if (ip - cursor.addr <= FTRACE_MCOUNT_MAX_OFFSET)
+			table->recs[nr++] = table->recs[i];
+	}
+	boot_dropped += table->nr - nr;
+	table->nr = nr;
+}
+
 static struct ftrace_table * __init boot_table(unsigned long start, unsigned long end,
 					       unsigned int first, unsigned int nr)
 {
@@ -159,6 +187,7 @@ static struct ftrace_table * __init boot_table(unsigned long start, unsigned lon
 			table->recs[table->nr++].offset = ip - table->base;
 	}
 	ftrace_table_sort(table);
+	boot_drop_nameless(table);
 	ftrace_quarantine_init(table);
 	ftrace_quarantine_report(table);
 	return table;
@@ -214,7 +243,7 @@ void __init ftrace_init(void)
 	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
 		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct ftrace_record),
 		image_sites()->version ? "sorted by the build" : "sorted at boot",
-		image_sites()->dropped);
+		image_sites()->dropped + boot_dropped);
 	ftrace_set_early_filters();
 }
 
