@@ -275,7 +275,8 @@ struct ftrace_callset_link {
  * @tree: in the tree of trampolines
  * @retiree: frees the callset and its trampoline
  * @entry: what the word at a site points to, on an architecture that has such a word
- * @late: the direct function that follows the other ops; there, too
+ * @late: the direct function that follows the other ops, on an architecture without
+ *	  trampolines
  * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
@@ -314,6 +315,8 @@ struct ftrace_callset {
 	struct ftrace_retiree	retiree;
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 	struct ftrace_ops	entry;
+#endif
+#ifndef CONFIG_HAVE_FTRACE_TRAMPOLINES
 	unsigned long		late;
 #endif
 	struct ftrace_callset_link *link;
@@ -401,16 +404,16 @@ static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct
 {
 }
 
-/* Through the word at the site, where there is one; direct calls need it. */
+/* ftrace_caller goes on there. Through the word at a site it may be all that is called. */
 static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 					      unsigned long to)
 {
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) && \
+	defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
 	if (cs->nr_ops == 1)
 		WRITE_ONCE(cs->entry.direct_call, to);
-	else
-		WRITE_ONCE(cs->late, to);
 #endif
+	WRITE_ONCE(cs->late, to);
 }
 #endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
 

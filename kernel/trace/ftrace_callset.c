@@ -332,8 +332,6 @@ static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 static void callset_set_entry(struct ftrace_callset *cs)
 {
 	cs->entry.func = callset_entry_func;
-	if (cs->direct)
-		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));
 }
 #else
 static void callset_set_entry(struct ftrace_callset *cs)
@@ -358,6 +356,8 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
 	callset_set_entry(cs);
+	if (cs->direct && !IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
+		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));
 	return cs;
 }
 
@@ -628,14 +628,14 @@ static struct ftrace_counts *callset_stub_counts(const struct ftrace_callset *cs
 }
 
 /*
- * Without a trampoline sites go through ftrace_caller, which knows direct functions by
- * the word at the site only.
+ * Without a trampoline sites go through ftrace_caller. Where there are trampolines it does
+ * not go on to a direct function.
  */
 static int callset_alloc_tramp(struct ftrace_callset *cs)
 {
-	int ret = cs->direct && !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? -ENOMEM : 0;
+	int ret = cs->direct && IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) ? -ENOMEM : 0;
 
-	if (cs->direct && cs->nr_ops == 1)
+	if (ftrace_callset_is_direct(cs))
 		return 0;
 	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS)
 		return ret;
@@ -676,7 +676,7 @@ int ftrace_callset_establish(struct ftrace_callset *cs)
 
 	if (cs->tramp)
 		cs->target = cs->tramp;
-	else if (cs->direct)
+	else if (ftrace_callset_is_direct(cs))
 		cs->target = ftrace_ops_direct(cs->direct);
 	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
 		 cs->flags & FTRACE_OPS_FL_SAVE_REGS)
@@ -845,6 +845,18 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 		cs->graph_func(ip, arch_ftrace_return_slot(fregs), cs);
 }
 
+/* The direct function that follows the other ops; preemption is disabled. */
+static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftrace_regs *fregs)
+{
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
+	!defined(CONFIG_HAVE_FTRACE_TRAMPOLINES)
+	unsigned long late = READ_ONCE(cs->late);
+
+	if (late)
+		arch_ftrace_set_direct_caller(fregs, late);
+#endif
+}
+
 /**
  * ftrace_list_func - call all ops of a site
  * @ip: the site
@@ -870,8 +882,10 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 	ftrace_gate_enter(&ftrace_list_gate);
 	rec = ftrace_site_find(ip);
 	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-	if (cs)
+	if (cs) {
 		list_call(ip, parent_ip, cs, fregs);
+		list_go_direct(cs, fregs);
+	}
 	ftrace_gate_leave(&ftrace_list_gate);
 	preempt_enable_notrace();
 }
@@ -879,17 +893,6 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(ftrace_list_func);
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-/* The direct function that follows the other ops; preemption is disabled. */
-static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftrace_regs *fregs)
-{
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	unsigned long late = READ_ONCE(cs->late);
-
-	if (late)
-		arch_ftrace_set_direct_caller(fregs, late);
-#endif
-}
-
 /* As ftrace_list_func(), for a callset that the word at the site has named. */
 static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *entry, struct ftrace_regs *fregs)

@@ -280,7 +280,7 @@ static struct count_instance *count_of_callers(struct ftrace_ops *ops)
 static noinline void count_new_caller(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	unsigned long *retp = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+	unsigned long *retp = arch_ftrace_return_place(arch_ftrace_return_slot(fregs));
 	int idx = 0;
 
 	/* Of a function that is jumped to at the end of one whose return is hooked. */
