@@ -6,7 +6,7 @@ import subprocess
 from . import BUILD, HARNESS, Failure
 
 # What boots, by the architecture's name.
-IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image"}
+IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image", "riscv64": "arch/riscv/boot/Image"}
 PROGRAM = os.path.join(HARNESS, "kernel")
 
 

@@ -82,8 +82,13 @@ ETC = {
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-"}
-OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"]}
+OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-", "riscv64": "riscv64-linux-gnu-"}
+OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"], "riscv64": ["mark"]}
+# The suites that are looked at for a machine that Debian 12 is not made for. One may be out of order.
+OTHER_SUITES = {"riscv64": ["trixie", "sid"]}
+OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"
+# The shell of their busybox, 1.38, loops for ever in ftracetest: in the case after one that has failed.
+OTHER_SHELLS = {"riscv64": "bash-static"}
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
@@ -290,6 +295,10 @@ def apt_of(machine):
     options = {"APT::Architecture": machine, "APT::Architectures": machine, "Dir::State::lists": top + "/lists",
                "Dir::State::status": "/dev/null", "Dir::Cache": top, "Acquire::Languages": "none",
                "APT::Sandbox::User": ""}
+    if machine in OTHER_SUITES:
+        options |= {"Dir::Etc::sourcelist": top + "/sources.list", "Dir::Etc::sourceparts": "/dev/null"}
+        with open(top + "/sources.list", "w") as f:
+            f.writelines(map(OTHER_SOURCE.format, OTHER_SUITES[machine]))
     return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
 
 
@@ -321,7 +330,7 @@ def other_packages(machine):
 def other_names(busybox):
     """The names that a busybox goes by. It cannot be run here."""
     with open(busybox, "rb") as f:
-        found = re.search(rb"\0\[\0\[\[\0(?:[\w.-]+\0)+", f.read())
+        found = re.search(rb"\[\0\[\[\0(?:[\w.-]+\0)+", f.read())
     if not found:
         fail(f"{busybox} has no list of its names", "see what has become of it in this distribution")
     return found.group().decode().strip("\0").split("\0")
@@ -337,7 +346,8 @@ def write_other(machine, path):
             a.file(package_path, in_root(top, package_path), 0o755)
         for name, text in ETC.items():
             a.data(name, text.encode())
-        for name, target in OTHER_LINKS.items():
+        links = OTHER_LINKS | ({"/bin/sh": OTHER_SHELLS[machine]} if machine in OTHER_SHELLS else {})
+        for name, target in links.items():
             a.symlink(name, target)
         for name in OTHER_HELPERS[machine]:
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)

@@ -37,8 +37,9 @@ QEMU_I386 = ("qemu-system-i386",)
 # Other architectures' machines. There the job's output and /out go through virtio.
 OTHERS = {
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on"],
+    "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max"],
 }
-OTHERS_CONSOLE = {"arm64": "ttyAMA0"}
+OTHERS_CONSOLE = {"arm64": "ttyAMA0", "riscv64": "ttyS0"}
 # The emulator's plugins, each with its parts in harness/.
 PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
            "icache": ["icache.c", "plugin.h"]}
