@@ -162,7 +162,7 @@ ifneq ($(filter-out 0 no,$(CHECK)),)
 endif
 
 check: tree
-	@harness/setup build btf guest host-test cross-arm64
+	@harness/setup build btf guest host-test
 	@harness/check
 
 clean:
