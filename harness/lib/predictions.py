@@ -10,8 +10,9 @@ MEMBERS = {"version": int, "tracer": str, "functions": int, "events": int, "comm
 # what little is measured may be off by more.
 TENTH = 0.1
 LITTLE = 0.01
-# A call that is only counted costs four instructions, and five where the code around it is another.
-THIRD = 1 / 3
+# A call that is only counted costs four instructions, and five where the code around it is another. What stock's
+# function_graph takes depends on how deep the calls of the load are nested: 1.4 us in the loop that calibrates, 1.6 here.
+PARTS = {"count": 1 / 3, "function_graph": 1 / 8}
 
 
 def problems(text):
@@ -31,8 +32,7 @@ def problems(text):
     # What was measured corrects what the items cost.
     if not r["checks"] and not r["tried"] and abs(sums - r["predicted"]) > 1e-6 * sums:
         wrong.append(f"the items cost {sums}, and all {r['predicted']}")
-    part = THIRD if r["tracer"] == "count" else TENTH
-    if abs(r["predicted"] - cost) > max(part * cost + interval, LITTLE * run):
+    if abs(r["predicted"] - cost) > max(PARTS.get(r["tracer"], TENTH) * cost + interval, LITTLE * run):
         wrong.append(f"predicted {r['predicted'] / run:.1%}, measured {cost / run:.1%}")
     return wrong
 
