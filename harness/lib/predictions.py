@@ -10,9 +10,9 @@ MEMBERS = {"version": int, "tracer": str, "functions": int, "events": int, "comm
 # what little is measured may be off by more.
 TENTH = 0.1
 LITTLE = 0.01
-# A call that is only counted costs four instructions, and five where the code around it is another. What stock's
-# function_graph takes depends on how deep the calls of the load are nested: 1.4 us in the loop that calibrates, 1.6 here.
-PARTS = {"count": 1 / 3, "function_graph": 1 / 8}
+# What stock's function_graph takes depends on how deep the calls of the load are nested: 1.4 us in the loop that
+# calibrates, 1.6 here.
+PARTS = {"function_graph": 1 / 8}
 
 
 def problems(text):
