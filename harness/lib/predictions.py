@@ -12,11 +12,11 @@ TENTH = 0.1
 LITTLE = 0.01
 # What stock's function_graph takes depends on how deep the calls of the load are nested: 1.4 us in the loop that
 # calibrates, 1.6 here.
-PARTS = {"function_graph": 1 / 8}
+STOCK_GRAPH = 1 / 8
 
 
-def problems(text):
-    """What is wrong with one result."""
+def problems(text, stock):
+    """What is wrong with one result; stock says whether the kernel is."""
     try:
         r = json.loads(text)
         wrong = [f"{name} is {r.get(name)!r}" for name, kind in MEMBERS.items() if not isinstance(r.get(name), kind)]
@@ -32,7 +32,8 @@ def problems(text):
     # What was measured corrects what the items cost.
     if not r["checks"] and not r["tried"] and abs(sums - r["predicted"]) > 1e-6 * sums:
         wrong.append(f"the items cost {sums}, and all {r['predicted']}")
-    if abs(r["predicted"] - cost) > max(PARTS.get(r["tracer"], TENTH) * cost + interval, LITTLE * run):
+    part = STOCK_GRAPH if stock and r["tracer"] == "function_graph" else TENTH
+    if abs(r["predicted"] - cost) > max(part * cost + interval, LITTLE * run):
         wrong.append(f"predicted {r['predicted'] / run:.1%}, measured {cost / run:.1%}")
     return wrong
 
@@ -45,7 +46,7 @@ def told(text):
             f"{r['measured']['interval'] / run:.1%} of {run * 1000:.1f} ms")
 
 
-def results(out):
+def results(out, stock):
     """Of each NAME.json that the guest has left: NAME, its text, and what is wrong with it."""
     names = sorted(f.removesuffix(".json") for f in os.listdir(out) if f.endswith(".json")) if os.path.isdir(out) else []
     if not names:
@@ -53,4 +54,4 @@ def results(out):
     for name in names:
         with open(os.path.join(out, f"{name}.json")) as f:
             text = f.read()
-        yield name, text, problems(text)
+        yield name, text, problems(text, stock)

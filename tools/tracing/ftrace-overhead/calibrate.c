@@ -165,7 +165,9 @@ static double counted_calls(const struct wanted *wanted)
 	counts_init(&counts, wanted->nr_cpus);
 	tracer_counter.read(&counts);
 	for (unsigned int i = 0; i < wanted->nr_cpus; i++) {
-		for (size_t j = 0; wanted->cpus[i] == (unsigned int)cpu && j < counts.nr; j++)
+		if (wanted->cpus[i] != (unsigned int)cpu)
+			continue;
+		for (size_t j = 0; j < counts.nr; j++)
 			calls += counts.row[j].cpu[i];
 	}
 	counts_free(&counts);
