@@ -463,6 +463,22 @@ static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *sl
 }
 #endif
 
+#ifndef arch_ftrace_can_hook
+/**
+ * arch_ftrace_can_hook - whether what a function returns to may be replaced there
+ * @slot: from arch_ftrace_return_slot()
+ *
+ * The architecture defines it in asm/ftrace.h, if functions run with a stack or a
+ * mapping that the handler cannot go on with.
+ *
+ * Context: any.
+ */
+static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
+{
+	return true;
+}
+#endif
+
 /* Counts */
 
 /**

@@ -113,8 +113,7 @@ static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned l
 		return false;
 	if (unlikely(atomic_read(&task->tracing_graph_pause)))
 		return false;
-	/* Functions of the way out of suspend run where no stack is mapped. */
-	return likely((long)retp < 0);
+	return likely(arch_ftrace_can_hook(retp));
 }
 
 /*
