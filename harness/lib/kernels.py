@@ -6,7 +6,8 @@ import subprocess
 from . import BUILD, HARNESS, Failure
 
 # What boots, by the architecture's name.
-IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image", "riscv64": "arch/riscv/boot/Image"}
+IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image", "riscv64": "arch/riscv/boot/Image",
+          "s390x": "arch/s390/boot/bzImage"}
 PROGRAM = os.path.join(HARNESS, "kernel")
 
 

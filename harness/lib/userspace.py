@@ -82,8 +82,9 @@ ETC = {
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-", "riscv64": "riscv64-linux-gnu-"}
-OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"], "riscv64": ["mark"]}
+OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-", "riscv64": "riscv64-linux-gnu-",
+          "s390x": "s390x-linux-gnu-"}
+OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"], "riscv64": ["mark"], "s390x": ["mark"]}
 # The suites that are looked at for a machine that Debian 12 is not made for. One may be out of order.
 OTHER_SUITES = {"riscv64": ["trixie", "sid"]}
 OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"

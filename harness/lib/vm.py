@@ -38,8 +38,9 @@ QEMU_I386 = ("qemu-system-i386",)
 OTHERS = {
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on"],
     "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max"],
+    "s390x": ["qemu-system-s390x", "-machine", "s390-ccw-virtio", "-cpu", "max"],
 }
-OTHERS_CONSOLE = {"arm64": "ttyAMA0", "riscv64": "ttyS0"}
+OTHERS_CONSOLE = {"arm64": "ttyAMA0", "riscv64": "ttyS0", "s390x": "ttysclp0"}
 # The emulator's plugins, each with its parts in harness/.
 PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
            "icache": ["icache.c", "plugin.h"]}
@@ -201,7 +202,7 @@ def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
     cmd = [*OTHERS[machine], "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
            "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
-           "-device", "virtio-serial-device",
+           "-device", "virtio-serial-ccw" if machine == "s390x" else "virtio-serial-device",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", "guest.tty=hvc0"]
     if out:
