@@ -36,9 +36,10 @@ DEBUG_PORT = 0xe9
 QEMU_I386 = ("qemu-system-i386",)
 # Other architectures' machines. There the job's output and /out go through virtio.
 OTHERS = {
-    "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on"],
-    "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max"],
-    "s390x": ["qemu-system-s390x", "-machine", "s390-ccw-virtio", "-cpu", "max"],
+    "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on",
+              "-device", "virtio-serial-device"],
+    "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max", "-device", "virtio-serial-device"],
+    "s390x": ["qemu-system-s390x", "-machine", "s390-ccw-virtio", "-cpu", "max", "-device", "virtio-serial-ccw"],
 }
 OTHERS_CONSOLE = {"arm64": "ttyAMA0", "riscv64": "ttyS0", "s390x": "ttysclp0"}
 # The emulator's plugins, each with its parts in harness/.
@@ -202,7 +203,6 @@ def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
     cmd = [*OTHERS[machine], "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
            "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
-           "-device", "virtio-serial-ccw" if machine == "s390x" else "virtio-serial-device",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", "guest.tty=hvc0"]
     if out:
