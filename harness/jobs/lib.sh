@@ -46,6 +46,19 @@ sites_compare() {
 	[ "$before" = "$after" ] || textbytes list <available_filter_functions_addrs | notes 20
 }
 
+# Copies the kernel's text. The TSC is calibrated in the background, a second after boot or later where the host
+# is busy, and a static key of the tracers' clock is set then: that must not come between copy and comparison.
+text_save() { # FILE
+	local clock tenths
+	for ((tenths = 0; tenths < 600; tenths++)); do
+		read -r clock </sys/devices/system/clocksource/clocksource0/current_clocksource
+		[ "$clock" = tsc ] && sleep .3 && textbytes save "$1" && return
+		sleep .1
+	done
+	echo "no copy of the text, or no settled clock: it is $clock"
+	return 1
+}
+
 # Workers: each does one operation again and again, the function of its name, which says whether it came to
 # anything, until the file $stop is there.
 stop=/tmp/stop dir=/tmp/workers
