@@ -5,7 +5,9 @@
  * What is read of symbols and relocations is here too, and how a file grows.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
- * supplements of x86-64 and i386; for CALL and NOP the Intel SDM, volume 2.
+ * supplements of x86-64, i386 and PowerPC, the Power Architecture 64-Bit ELF V2 ABI,
+ * and Arm's AAELF32 and AAELF64; for CALL and NOP the Intel SDM, volume 2, for BL the
+ * Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -15,13 +17,15 @@
 
 #include "recordmcount-elf.h"
 
+/* Their addend is in the instruction where relocations have none: -8, or -4 in Thumb. */
 static const struct machine machines[] = {
 	{
 		.id = EM_X86_64,
 		.elf_class = ELFCLASS64,
+		.in_image = true,
 		.nop = { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
 		.entry_type = R_X86_64_PC32,
-		.entry_rel_name = ".rela" TABLE_NAME,
+		.entry_rel = SHT_RELA,
 		.forms = {
 			{ R_X86_64_PLT32, 1, { 0xe8 } },
 			{ R_X86_64_PC32, 1, { 0xe8 } },
@@ -33,13 +37,50 @@ static const struct machine machines[] = {
 	{
 		.id = EM_386,
 		.elf_class = ELFCLASS32,
+		.in_image = true,
 		.nop = { 0x3e, 0x8d, 0x74, 0x26, 0x00 },
 		.entry_type = R_386_PC32,
-		.entry_rel_name = ".rel" TABLE_NAME,
+		.entry_rel = SHT_REL,
 		.forms = {
 			{ R_386_PC32, 1, { 0xe8 } },
 			{ R_386_PLT32, 1, { 0xe8 } },
 		},
+	},
+	{
+		.id = EM_ARM,
+		.elf_class = ELFCLASS32,
+		.entry_type = R_ARM_ABS32,
+		.entry_rel = SHT_REL,
+		.forms = {
+			{ R_ARM_CALL, .insn = 0xebfffffe },
+			{ R_ARM_PC24, .insn = 0xebfffffe },
+			{ R_ARM_THM_PC22, .halves = true, .insn = 0xf7fffffe },
+		},
+	},
+	{
+		.id = EM_AARCH64,
+		.elf_class = ELFCLASS64,
+		.little_insns = true,
+		.entry_type = R_AARCH64_ABS64,
+		.entry_rel = SHT_RELA,
+		.forms = { { R_AARCH64_CALL26, .insn = 0x94000000 } },
+	},
+	{
+		.id = EM_PPC,
+		.elf_class = ELFCLASS32,
+		.entry_type = R_PPC_ADDR32,
+		.entry_rel = SHT_RELA,
+		.forms = {
+			{ R_PPC_REL24, .insn = 0x48000001 },
+			{ R_PPC_PLTREL24, .insn = 0x48000001 },
+		},
+	},
+	{
+		.id = EM_PPC64,
+		.elf_class = ELFCLASS64,
+		.entry_type = R_PPC64_ADDR64,
+		.entry_rel = SHT_RELA,
+		.forms = { { R_PPC64_REL24, .insn = 0x48000001 } },
 	},
 };
 
@@ -89,7 +130,7 @@ static int machine_find(struct elf_file *f, const GElf_Ehdr *ehdr)
 		    f->machine->elf_class == ehdr->e_ident[EI_CLASS])
 			return 0;
 	}
-	return fail(f, "ELF header: machine %u, class %u: neither x86-64 nor i386",
+	return fail(f, "ELF header: machine %u, class %u: not one whose calls are known",
 		    ehdr->e_machine, ehdr->e_ident[EI_CLASS]);
 }
 
@@ -97,9 +138,10 @@ static int header_check(struct elf_file *f, const GElf_Ehdr *ehdr)
 {
 	f->type = ehdr->e_type;
 	f->is64 = ehdr->e_ident[EI_CLASS] == ELFCLASS64;
+	f->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
 	if (machine_find(f, ehdr))
 		return VERDICT_FAILED;
-	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB)
+	if (f->big_endian && f->machine->in_image)
 		return fail(f, "ELF header: not little-endian, as its machine is");
 	if (ehdr->e_ident[EI_VERSION] != EV_CURRENT || ehdr->e_version != EV_CURRENT)
 		return fail(f, "ELF header: unknown version");
@@ -266,7 +308,7 @@ u8 *section_extend(struct elf_file *f, size_t index, size_t align, size_t len)
 static u32 symbol_section(const struct elf_file *f, size_t index, u32 sec)
 {
 	if (sec == SHN_XINDEX && f->symtab_shndx)
-		sec = get_le32(section_data(f, f->symtab_shndx) + index * sizeof(u32));
+		sec = get_u32(f, section_data(f, f->symtab_shndx) + index * sizeof(u32));
 	else if (sec >= SHN_LORESERVE)
 		sec = SHN_UNDEF;
 	return sec < f->nr_sec ? sec : SHN_UNDEF;
@@ -323,7 +365,7 @@ struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u
 	if (relsec->sh.sh_type == SHT_RELA)
 		rel.addend = FIELD_GET(f, p, Rela, r_addend);
 	else if (word)
-		rel.addend = (s32)get_le32(word);
+		rel.addend = (s32)get_u32(f, word);
 	if (!f->is64)
 		rel.addend = (s32)rel.addend;
 	return rel;

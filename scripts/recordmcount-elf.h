@@ -18,7 +18,7 @@
  * out anew, and copy whatever is not aligned.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4 (object files) with the gABI's
- * extended section numbering. All machines here are little-endian.
+ * extended section numbering.
  */
 #include <elf.h>
 #include <endian.h>
@@ -39,7 +39,6 @@ typedef long long s64;
 #define COMPARE(a, b)	((a) < (b) ? -1 : (a) > (b))
 
 #define TABLE_NAME	"__mcount_loc"
-#define ENTRY_SIZE	4
 #define SITE_SIZE	5
 
 enum verdict {
@@ -48,23 +47,33 @@ enum verdict {
 	VERDICT_CHANGED,
 };
 
-/* One way to call: a relocation type, and the opcode before its field. */
+/*
+ * One way to call: a relocation type, and the opcode before its field, or else the
+ * instruction that the field is part of. With @halves that is two of 16 bits.
+ */
 struct call_form {
 	u32 type;
 	u8 opcode_len;
 	u8 opcode[2];
+	bool halves;
+	u32 insn;
 };
 
 /*
- * The relocations of entries are of type SHT_RELA on a machine of 64 bits, and
- * else SHT_REL. An empty one ends @forms.
+ * @entry_type is the relocation of an entry, and @entry_rel the type of its section.
+ * @in_image: an entry is the distance to its site, in 4 bytes, and image mode finishes
+ * the table; the sites can be made @nop, and code for exit is kept. Else an entry is
+ * an address, as from a compiler that makes the table. @little_insns: instructions are
+ * little-endian numbers in every object. An empty one ends @forms.
  */
 struct machine {
 	u16 id;
 	u8 elf_class;
+	bool in_image;
+	bool little_insns;
 	u8 nop[SITE_SIZE];
 	u32 entry_type;
-	const char *entry_rel_name;
+	u32 entry_rel;
 	struct call_form forms[6];
 };
 
@@ -111,6 +120,7 @@ struct elf_file {
 
 	const struct machine *machine;
 	bool is64;
+	bool big_endian;
 	u16 type;
 
 	struct section *sec;
@@ -136,29 +146,29 @@ struct symbol symbol_get(const struct elf_file *f, size_t index);
 int rel_section_check(struct elf_file *f, size_t index);
 struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at);
 
-/* The first bytes of a little-endian number are the low ones, however long it is. */
-static inline u64 get_le(const u8 *p, size_t size)
+/* The first bytes of a number are its low ones, or its high ones, however long it is. */
+static inline u64 get_num(const struct elf_file *f, const u8 *p, size_t size)
 {
 	u64 v = 0;
 
 	memcpy(&v, p, size);
-	return le64toh(v);
+	return f->big_endian ? be64toh(v) >> (64 - 8 * size) : le64toh(v);
 }
 
-static inline void put_le(u8 *p, size_t size, u64 v)
+static inline void put_num(const struct elf_file *f, u8 *p, size_t size, u64 v)
 {
-	v = htole64(v);
+	v = f->big_endian ? htobe64(v << (64 - 8 * size)) : htole64(v);
 	memcpy(p, &v, size);
 }
 
-static inline u32 get_le32(const u8 *p)
+static inline u32 get_u32(const struct elf_file *f, const u8 *p)
 {
-	return get_le(p, sizeof(u32));
+	return get_num(f, p, sizeof(u32));
 }
 
-static inline void put_le32(u8 *p, u32 v)
+static inline void put_u32(const struct elf_file *f, u8 *p, u32 v)
 {
-	put_le(p, sizeof(u32), v);
+	put_num(f, p, sizeof(u32), v);
 }
 
 /* Where a field lies in the structure of the file's class, and how long it is. */
@@ -169,14 +179,19 @@ static inline void put_le32(u8 *p, u32 v)
 #define FIELD_SIZE(f, type, field) \
 	((f)->is64 ? sizeof((*(Elf64_##type *)0).field) : sizeof((*(Elf32_##type *)0).field))
 #define FIELD_GET(f, p, type, field) \
-	get_le((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
+	get_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
 #define FIELD_PUT(f, p, type, field, v) \
-	put_le((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
+	put_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
 
 static inline void reloc_put_info(const struct elf_file *f, u8 *rel, u32 sym, u32 type)
 {
 	FIELD_PUT(f, rel, Rel, r_info,
 		  f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type));
+}
+
+static inline size_t entry_size(const struct elf_file *f)
+{
+	return f->is64 && !f->machine->in_image ? 8 : 4;
 }
 
 static inline const char *section_name(const struct elf_file *f, size_t index)

@@ -4,11 +4,12 @@
  *
  * The object gets
  *
- *	__mcount_loc         one 4-byte entry a site, SHF_ALLOC, aligned to 4
- *	.rela__mcount_loc    one relocation an entry (.rel__mcount_loc on i386)
+ *	__mcount_loc         one entry a site, SHF_ALLOC, aligned to its size
+ *	.rela__mcount_loc    one relocation an entry (.rel__mcount_loc on i386 and arm)
  *
- * and once relocated an entry is the distance from itself to its site, so that
- * it needs no relocation when the kernel moves.
+ * On x86 an entry has 4 bytes. Once relocated it is the distance from itself to its
+ * site, so that it needs no relocation when the kernel moves. Elsewhere it is the
+ * address of the site.
  *
  * Invariants:
  *  1. Entries are in order of section and offset, each site once.
@@ -54,7 +55,7 @@ static int sites_sort(struct object *o)
 /*
  * The relocations stay, of a type that does nothing: kpatch-build finds by them
  * which functions it can patch. The type is in the low 4 bytes of r_info, or in
- * the lowest one where the class has 32 bits.
+ * the lowest one where the class has 32 bits: all of them are little-endian.
  */
 static void sites_nop(struct object *o)
 {
@@ -79,6 +80,11 @@ static void section_append(struct elf_file *f, Elf64_Shdr sh)
 	f->sec[f->nr_sec++] = (struct section) { .sh = sh };
 }
 
+static const char *table_rel_name(const struct elf_file *f)
+{
+	return f->machine->entry_rel == SHT_RELA ? ".rela" TABLE_NAME : ".rel" TABLE_NAME;
+}
+
 static void entries_fill(struct elf_file *f, const struct site *site, size_t nr, u32 table)
 {
 	u8 *entry = section_data(f, table), *rel = section_data(f, table + 1);
@@ -89,12 +95,12 @@ static void entries_fill(struct elf_file *f, const struct site *site, size_t nr,
 	for (i = 0; i < nr; i++, rel += f->sec[table + 1].sh.sh_entsize) {
 		sec = &f->sec[site[i].sec];
 		addend = site[i].offset - sec->base_value;
-		FIELD_PUT(f, rel, Rel, r_offset, i * ENTRY_SIZE);
+		FIELD_PUT(f, rel, Rel, r_offset, i * entry_size(f));
 		reloc_put_info(f, rel, sec->base_sym, f->machine->entry_type);
-		if (f->is64)
+		if (f->machine->entry_rel == SHT_RELA)
 			FIELD_PUT(f, rel, Rela, r_addend, addend);
 		else
-			put_le32(entry + i * ENTRY_SIZE, addend);
+			put_num(f, entry + i * entry_size(f), entry_size(f), addend);
 	}
 }
 
@@ -106,19 +112,20 @@ static void table_append(struct elf_file *f, const struct site *site, size_t nr)
 {
 	const u64 in_group = site->group ? SHF_GROUP : 0;
 	const u32 names = f->sec[f->shstrndx].sh.sh_size, table = f->nr_sec;
-	const size_t rel_size = f->is64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rel);
+	const bool rela = f->machine->entry_rel == SHT_RELA;
+	const size_t rel_size = rela ? SIZE_OF(f, Rela) : SIZE_OF(f, Rel);
 	u8 *member;
 
 	section_append(f, (Elf64_Shdr) {
-		.sh_name = names + strlen(f->machine->entry_rel_name) - strlen(TABLE_NAME),
+		.sh_name = names + strlen(table_rel_name(f)) - strlen(TABLE_NAME),
 		.sh_type = SHT_PROGBITS,
 		.sh_flags = SHF_ALLOC | in_group,
-		.sh_size = nr * ENTRY_SIZE,
-		.sh_addralign = ENTRY_SIZE,
+		.sh_size = nr * entry_size(f),
+		.sh_addralign = entry_size(f),
 	});
 	section_append(f, (Elf64_Shdr) {
 		.sh_name = names,
-		.sh_type = f->is64 ? SHT_RELA : SHT_REL,
+		.sh_type = f->machine->entry_rel,
 		.sh_flags = SHF_INFO_LINK | in_group,
 		.sh_size = nr * rel_size,
 		.sh_link = f->symtab,
@@ -130,8 +137,8 @@ static void table_append(struct elf_file *f, const struct site *site, size_t nr)
 	if (!in_group)
 		return;
 	member = section_extend(f, site->group, 4, 2 * sizeof(u32));
-	put_le32(member, table);
-	put_le32(member + sizeof(u32), table + 1);
+	put_u32(f, member, table);
+	put_u32(f, member + sizeof(u32), table + 1);
 }
 
 static void tables_append(struct object *o)
@@ -182,7 +189,7 @@ static int headers_append(struct elf_file *f)
 static int object_apply(struct object *o, enum site_action action)
 {
 	struct elf_file *f = o->f;
-	const char *name = f->machine->entry_rel_name;
+	const char *name = table_rel_name(f);
 	const size_t len = strlen(name) + 1;
 
 	/* The old section headers go where they end the file, as is usual. */
@@ -214,6 +221,9 @@ int object_record(struct elf_file *f, enum site_action action)
 
 	if (f->type != ET_REL)
 		return fail(f, "ELF header: type %u is not a relocatable object", f->type);
+	if (action == SITE_RECORD_AND_NOP && !f->machine->in_image)
+		return fail(f, "ELF header: machine %u: boot makes its sites NOPs",
+			    f->machine->id);
 	if (object_has_table(f) || !f->symtab)
 		return VERDICT_UNTOUCHED;
 	if (sites_find(&o) || sites_sort(&o))

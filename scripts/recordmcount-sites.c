@@ -4,7 +4,7 @@
  * sections tell where they are; nothing is disassembled.
  *
  * Invariant: a relocation makes a site only by its type, its symbol, its addend
- * and the opcode before it, all four. Names of files play no part.
+ * and the instruction there, all four. Names of files play no part.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; the psABI supplements.
  */
@@ -12,7 +12,9 @@
 
 #include "recordmcount-object.h"
 
-static const char *const target_names[] = { "__fentry__", "mcount", "_mcount" };
+static const char *const target_names[] = {
+	"__fentry__", "mcount", "_mcount", "._mcount", "__gnu_mcount_nc",
+};
 
 /*
  * What a symbol means to a relocation that uses it. An assembler may refer to a
@@ -60,6 +62,12 @@ static int targets_find(struct object *o)
 	return nr;
 }
 
+/* What a call's relocation adds: the distance of its end, or what the instruction holds. */
+static s64 addend_expected(const struct object *o)
+{
+	return o->f->machine->in_image ? -4 : 0;
+}
+
 /* Is the call of a section plus an offset one of a target there? */
 static bool offset_is_target(const struct object *o, const struct reloc *rel)
 {
@@ -71,7 +79,7 @@ static bool offset_is_target(const struct object *o, const struct reloc *rel)
 		if (o->role[i] != ROLE_TARGET)
 			continue;
 		sym = symbol_get(o->f, i);
-		if (sym.sec == sec && sym.value == (u64)rel->addend + 4)
+		if (sym.sec == sec && sym.value == (u64)(rel->addend - addend_expected(o)))
 			return true;
 	}
 	return false;
@@ -84,23 +92,27 @@ static bool reloc_uses_target(const struct object *o, const struct reloc *rel)
 	return o->role[rel->sym] == ROLE_TARGET;
 }
 
-/* Kept code: what the kernel's and the modules' linker scripts throw away is not. */
+/*
+ * Kept code: what the kernel's and the modules' linker scripts throw away is not. Where
+ * they throw away code for exit, an entry for it would make the link fail.
+ */
 static bool section_has_sites(const struct elf_file *f, size_t index)
 {
 	const u64 text = SHF_ALLOC | SHF_EXECINSTR;
 	const Elf64_Shdr *sh = &f->sec[index].sh;
 
 	return sh->sh_type == SHT_PROGBITS && (sh->sh_flags & text) == text &&
-	       strncmp(section_name(f, index), ".discard", 8);
+	       strncmp(section_name(f, index), ".discard", 8) &&
+	       (f->machine->in_image || strcmp(section_name(f, index), ".exit.text"));
 }
 
 static const struct call_form *form_find(const struct machine *machine, u32 type)
 {
 	const struct call_form *form = machine->forms;
 
-	while (form->opcode_len && form->type != type)
+	while (form->type && form->type != type)
 		form++;
-	return form->opcode_len ? form : NULL;
+	return form->type ? form : NULL;
 }
 
 static void warn_ignored(const struct elf_file *f, u32 sec, u64 offset, const char *why)
@@ -110,11 +122,42 @@ static void warn_ignored(const struct elf_file *f, u32 sec, u64 offset, const ch
 			section_name(f, sec), offset, why);
 }
 
+/* Is it the opcode of a call that is before the field at @code? */
+static int opcode_check(struct object *o, const struct call_form *form, const u8 *code, u32 sec,
+			const struct reloc *rel)
+{
+	code -= form->opcode_len;
+	if (!memcmp(code, form->opcode, form->opcode_len))
+		return 0;
+	return fail(o->f, "section %u (%s)+0x%llx: not a call: found %02x %02x, expected %s", sec,
+		    section_name(o->f, sec), rel->offset, code[0], code[1],
+		    form->opcode_len == 1 ? "e8" : "ff 15");
+}
+
+/* The same for an instruction that the field is part of. */
+static int insn_check(struct object *o, const struct call_form *form, const u8 *code, u32 sec,
+		      struct reloc *rel)
+{
+	const struct elf_file *f = o->f;
+	u32 insn = get_u32(f, code);
+
+	if (f->machine->little_insns && f->big_endian)
+		insn = __builtin_bswap32(insn);
+	if (form->halves && !f->big_endian)
+		insn = insn << 16 | insn >> 16;
+	if (insn != form->insn)
+		return fail(o->f, "section %u (%s)+0x%llx: not a call: found %08x, expected %08x",
+			    sec, section_name(f, sec), rel->offset, insn, form->insn);
+	/* An addend in the instruction has been compared. */
+	if (f->machine->entry_rel == SHT_REL)
+		rel->addend = addend_expected(o);
+	return 0;
+}
+
 /* A relocation uses a target's symbol: is it a site, none, or an error? */
-static int site_consider(struct object *o, struct site *site, const struct reloc *rel)
+static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 {
 	struct elf_file *f = o->f;
-	const char *name = section_name(f, site->sec);
 	const u8 *code = section_word(f, site->sec, rel->offset);
 	const struct call_form *form = form_find(f->machine, rel->type);
 
@@ -124,15 +167,14 @@ static int site_consider(struct object *o, struct site *site, const struct reloc
 	}
 	if (!code || rel->offset < form->opcode_len)
 		return fail(f, "section %u (%s): relocation at 0x%llx, outside of it",
-			    site->sec, name, rel->offset);
-	code -= form->opcode_len;
-	if (memcmp(code, form->opcode, form->opcode_len))
-		return fail(f, "section %u (%s)+0x%llx: not a call: found %02x %02x, expected %s",
-			    site->sec, name, rel->offset, code[0], code[1],
-			    form->opcode_len == 1 ? "e8" : "ff 15");
-	if (o->role[rel->sym] == ROLE_TARGET && rel->addend != -4)
-		return fail(f, "section %u (%s)+0x%llx: call with addend %lld, expected -4",
-			    site->sec, name, rel->offset, rel->addend);
+			    site->sec, section_name(f, site->sec), rel->offset);
+	if (form->opcode_len ? opcode_check(o, form, code, site->sec, rel) :
+			       insn_check(o, form, code, site->sec, rel))
+		return VERDICT_FAILED;
+	if (o->role[rel->sym] == ROLE_TARGET && rel->addend != addend_expected(o))
+		return fail(f, "section %u (%s)+0x%llx: call with addend %lld, expected %lld",
+			    site->sec, section_name(f, site->sec), rel->offset, rel->addend,
+			    addend_expected(o));
 	site->offset = rel->offset - form->opcode_len;
 	site->len = form->opcode_len + 4;
 	/* Room for twice as many, whenever their number is a power of two. */
@@ -179,7 +221,7 @@ static int group_members_note(struct elf_file *f, u32 index)
 	if (word == end || (end - word) % sizeof(u32))
 		return fail_section(f, index, "size is not a number of members");
 	for (word += sizeof(u32); word < end; word += sizeof(u32)) {
-		member = get_le32(word);
+		member = get_u32(f, word);
 		if (!member || member >= f->nr_sec)
 			return fail_section(f, index, "a member that is no section");
 		f->sec[member].group = index;

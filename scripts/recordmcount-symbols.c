@@ -46,6 +46,9 @@ static void bases_find(struct elf_file *f)
 			continue;
 		if (sec->base_sym && sym.type != STT_SECTION)
 			continue;
+		/* What refers to a function in Thumb gets an odd address. */
+		if (!f->machine->in_image && sym.type == STT_FUNC)
+			continue;
 		sec->base_sym = i;
 		sec->base_value = sym.value;
 	}
@@ -133,7 +136,7 @@ static int symbols_insert(struct insertion *in)
 		return 0;
 	p = symbols_part(in, f->symtab_shndx, sizeof(u32));
 	for (i = 0; i < in->nr; i++, p += sizeof(u32))
-		put_le32(p, in->sec[i] < SHN_LORESERVE ? 0 : in->sec[i]);
+		put_u32(f, p, in->sec[i] < SHN_LORESERVE ? 0 : in->sec[i]);
 	return 0;
 }
 

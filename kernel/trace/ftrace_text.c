@@ -15,8 +15,9 @@
  *    of a module may mix them.
  *  - With -fpatchable-function-entry, the address of the room that the compiler left
  *    for each function. The architecture knows where the site is in it. With
- *    -mrecord-mcount, where that is not left to recordmcount, the address of the site.
- *    There are no other entries then, and boot sorts them.
+ *    -mrecord-mcount, where that is not left to recordmcount, and where recordmcount
+ *    finishes no image, the address of the site. There are no other entries then, and
+ *    boot sorts them.
  *
  * A table is made of those that lie in one piece of text. When the text goes, all
  * that know its sites are told here, in this order: the callsets, the function
@@ -58,9 +59,8 @@
 #include "ftrace_update.h"
 #include "trace.h"
 
-/* The compiler's own table, of the places that it left room at; see the top of the file. */
-#define FTRACE_ENTRIES_ARE_PLACES (IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_CC) || \
-				   IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY))
+/* A table of addresses; see the top of the file. */
+#define FTRACE_ENTRIES_ARE_PLACES (!IS_ENABLED(CONFIG_FTRACE_MCOUNT_IN_IMAGE))
 #define FTRACE_ENTRY_WORDS	(FTRACE_ENTRIES_ARE_PLACES ? sizeof(long) / sizeof(u32) : 1)
 
 /**

@@ -55,13 +55,14 @@ class Elf:
             raise ValueError("%s: not ELF" % path)
         self.data, self.path = data, path
         self.bits = 64 if data[4] == 2 else 32
+        self.order, self.order_name = (">", "big") if data[5] == 2 else ("<", "little")
         for field, offset, size in EHDR_FIELDS[self.bits]:
             setattr(self, field, self.word(offset, size))
         self._load_sections()
         self._load_symbols()
 
     def word(self, offset, size):
-        return struct.unpack_from("<" + CODE[size], self.data, offset)[0]
+        return struct.unpack_from(self.order + CODE[size], self.data, offset)[0]
 
     def _header(self, index):
         at = self.e_shoff + index * self.e_shentsize
@@ -93,8 +94,8 @@ class Elf:
             return
         strings = self.sections[tables[0].sh_link].sh_offset
         extended = [s for s in self.sections if s.sh_type == SHT_SYMTAB_SHNDX]
-        form = "<IBBHQQ" if self.bits == 64 else "<IIIBBH"
-        for i, row in enumerate(struct.iter_unpack(form, self.content(tables[0]))):
+        form = "IBBHQQ" if self.bits == 64 else "IIIBBH"
+        for i, row in enumerate(struct.iter_unpack(self.order + form, self.content(tables[0]))):
             if self.bits == 64:
                 name, info, _, sec, value, size = row
             else:
@@ -107,12 +108,12 @@ class Elf:
 
     def relocations(self, sec):
         """(offset, type, symbol, addend) of each; REL's addend is read in place."""
-        form = {(64, True): "<QQq", (64, False): "<QQ", (32, True): "<IIi", (32, False): "<II"}
+        form = {(64, True): "QQq", (64, False): "QQ", (32, True): "IIi", (32, False): "II"}
         rela = sec.sh_type == SHT_RELA
         target = self.sections[sec.sh_info]
-        for row in struct.iter_unpack(form[self.bits, rela], self.content(sec)):
+        for row in struct.iter_unpack(self.order + form[self.bits, rela], self.content(sec)):
             shift = 32 if self.bits == 64 else 8
-            addend = row[2] if rela else struct.unpack_from("<i", self.data,
+            addend = row[2] if rela else struct.unpack_from(self.order + "i", self.data,
                                                            target.sh_offset + row[0])[0]
             yield (row[0], row[1] & ((1 << shift) - 1), self.symbols[row[1] >> shift], addend)
 

@@ -8,28 +8,38 @@ import subprocess
 from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTION
 
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
-PC32 = 2        # R_X86_64_PC32 and R_386_PC32
+# By machine: the size of an entry, the type of its relocation and the name of the latter's section. They
+# are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32 and R_PPC64_ADDR64.
+ENTRIES = {62: (4, 2, ".rela"), 3: (4, 2, ".rel"), 40: (4, 2, ".rel"), 183: (8, 257, ".rela"), 20: (4, 1, ".rela"),
+           21: (8, 38, ".rela")}
 R_NONE = 0
 TABLE = "__mcount_loc"
 
 SECTION = re.compile(r"^Disassembly of section (.*):$")
-CALL = re.compile(r"^ *([0-9a-f]+):\t.*\bcall.*\t[0-9a-f]+: (R_\w+)\t"
-                  r"(?:__fentry__|_?mcount)(?:-0x4)?$")
+CALL = re.compile(r"^ *([0-9a-f]+):\t.*\b(?:call|bl).*\t[0-9a-f]+: (R_\w+)\t"
+                  r"(?:__fentry__|\.?_?mcount|__gnu_mcount_nc)(?:-0x4)?$")
 
 
-def objdump_sites(path):
+def objdump_calls(path, objdump="objdump"):
     """Multiset of (section's name, offset), as objdump -dr shows the calls."""
-    out = subprocess.run(["objdump", "-drw", path], stdout=subprocess.PIPE, check=True,
+    out = subprocess.run([objdump, "-drw", path], stdout=subprocess.PIPE, check=True,
                          text=True, errors="replace").stdout
     sites, section = collections.Counter(), None
     for line in out.split("\n"):
         if ": R_" in line:
             match = CALL.match(line)
-            if match and not section.startswith(".discard"):
+            if match:
                 sites[section, int(match.group(1), 16)] += 1
         elif line.startswith("Disassembly"):
             section = SECTION.match(line).group(1)
     return sites
+
+
+def objdump_sites(path, objdump="objdump"):
+    """Those of them in code that is kept: on x86, code for exit is."""
+    return collections.Counter({
+        (section, at): times for (section, at), times in objdump_calls(path, objdump).items()
+        if not section.startswith(".discard") and (objdump == "objdump" or section != ".exit.text")})
 
 
 def compiler_sites(elf):
@@ -49,8 +59,7 @@ def check_group(elf, table, rels, site_section, errors):
     if not grouped:
         return
     for group in (s for s in elf.sections if s.sh_type == SHT_GROUP):
-        words = [int.from_bytes(elf.content(group)[i:i + 4], "little")
-                 for i in range(4, group.sh_size, 4)]
+        words = [elf.word(group.sh_offset + i, 4) for i in range(4, group.sh_size, 4)]
         if site_section.index in words:
             if table.index not in words or rels.index not in words:
                 errors.append("group of %s: the table is no member" % site_section.name)
@@ -61,21 +70,22 @@ def check_group(elf, table, rels, site_section, errors):
 def recorded_sites(elf, errors):
     """[(section's index, offset)] that our table names; complaints go to errors."""
     sites = []
+    size, relocation, rel_name = ENTRIES[elf.e_machine]
     for rels in elf.rel_sections():
         table = elf.sections[rels.sh_info]
         if table.name != TABLE:
             continue
-        if rels.name != (".rela" if rels.sh_type == SHT_RELA else ".rel") + TABLE:
-            errors.append("relocations are named %s" % rels.name)
-        if table.sh_addralign != 4 or table.sh_flags & ~SHF_GROUP != 2:
+        if rels.name != rel_name + TABLE or (rels.sh_type == SHT_RELA) != (rel_name == ".rela"):
+            errors.append("relocations are named %s, of type %d" % (rels.name, rels.sh_type))
+        if table.sh_addralign != size or table.sh_flags & ~SHF_GROUP != 2:
             errors.append("table's alignment or flags are wrong")
         mine, end = [], 0
         for offset, kind, symbol, addend in elf.relocations(rels):
-            if kind != PC32 or offset != end:
+            if kind != relocation or offset != end:
                 errors.append("entry at %#x: type %d" % (offset, kind))
             if symbol.bind != STB_LOCAL or not symbol.sec:
                 errors.append("entry at %#x refers to %s, not local" % (offset, symbol.name))
-            end = offset + 4
+            end = offset + size
             mine.append((symbol.sec, symbol.value + addend))
             check_group(elf, table, rels, elf.sections[symbol.sec], errors)
         if end != table.sh_size:
@@ -148,11 +158,11 @@ def check_text(before, after, sites, nop, errors):
             errors.append("bytes of %s differ from what they should be" % old.name)
 
 
-def compare(original, base, processed, nop=True):
+def compare(original, base, processed, nop=True, objdump="objdump"):
     """Errors, and the number of sites. base is what recordmcount was given: the
     original, or the original without the compiler's own table."""
     errors = []
-    want = objdump_sites(original)
+    want = objdump_sites(original, objdump)
     before, after = Elf(base), Elf(processed)
     sites = recorded_sites(after, errors)
     have = collections.Counter((after.sections[sec].name, offset) for sec, offset in sites)
