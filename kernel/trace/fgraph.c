@@ -410,7 +410,7 @@ struct ftrace_ret_stack *ftrace_graph_get_ret_stack(struct task_struct *task, in
  * @task: the task whose stack is walked
  * @idx: state of the walk, 0 at its begin; may be NULL
  * @ret: the return address that stands on the stack
- * @retp: where it stands
+ * @retp: where it stands; NULL takes the entries in turn
  *
  * Context: any.
  * Return: where the function will return to in the end; @ret if that is it.
@@ -428,7 +428,7 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 	while ((at = fgraph_entry_start(task, at)) >= 0) {
 		frame = fgraph_frame(task, at);
 		/* A function that ends in a jump to another has one place for both. */
-		if (frame->retp != retp || fgraph_is_handler(frame->ret))
+		if ((retp && frame->retp != retp) || fgraph_is_handler(frame->ret))
 			continue;
 		*idx = at;
 		return frame->ret;

@@ -12,12 +12,13 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
 #define FGRAPH_MAX_USERS	16
 
-#define FGRAPH_STACK_WORDS	(PAGE_SIZE / sizeof(long))
+#define FGRAPH_STACK_WORDS	(SZ_4K / sizeof(long))
 #define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS)
 #define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
 #define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT

@@ -280,11 +280,10 @@ static struct count_instance *count_of_callers(struct ftrace_ops *ops)
 static noinline void count_new_caller(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	unsigned long *retp = arch_ftrace_return_place(arch_ftrace_return_slot(fregs));
 	int idx = 0;
 
-	/* Of a function that is jumped to at the end of one whose return is hooked. */
-	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, retp);
+	/* A function that is jumped to at the end of one whose return is hooked, the last one. */
+	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, NULL);
 	ftrace_callers_add(count_of_callers(ops)->callers, ip, parent_ip);
 }
 

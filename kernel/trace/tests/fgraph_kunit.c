@@ -351,6 +351,10 @@ static void fgraph_walk_entries(struct kunit *test, unsigned long handler, unsig
 	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, &stack[61]), 0x1001);
 	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, &stack[60]), 0x1000);
 	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, &stack[59]), handler);
+	idx = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, NULL), 0x1001);
+	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, NULL), 0x1000);
+	KUNIT_EXPECT_EQ(test, ftrace_graph_ret_addr(task, &idx, handler, NULL), handler);
 	for (unsigned int i = 0; i < 3; i++)
 		KUNIT_EXPECT_PTR_EQ(test, (void *)ftrace_graph_get_ret_stack(task, i),
 				    (void *)&stack[(2 - i) * FGRAPH_ENTRY_WORDS]);
