@@ -13,6 +13,7 @@ same. TSC is declared reliable: an emulated one is, and the watchdog's doubts wo
 move the trace clock in the middle of a measurement. MWAIT is taken away because TCG
 spins where it should sleep: an idle CPU would burn a host's CPU, and be counted.
 """
+import math
 import os
 import re
 import select
@@ -214,10 +215,11 @@ def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
 class Watch:
     """Reads both lines of a running guest until it ends, or must be ended."""
 
-    def __init__(self, process, console, timeout, echo, log, allow):
+    def __init__(self, process, console, timeout, quiet, echo, log, allow):
         self.process, self.result = process, Result()
         self.started = time.monotonic()
         self.deadline = self.started + timeout
+        self.quiet, self.heard = quiet, self.started
         self.echo, self.log, self.allow = echo, log, allow
         self.symptom = None
         self.exit_status = None
@@ -258,6 +260,8 @@ class Watch:
 
     def feed(self, fd, data):
         handle, pending = self.streams[fd]
+        if handle == self.job_line:
+            self.heard = time.monotonic()
         pending += data
         *lines, rest = pending.split(b"\n")
         pending[:] = rest
@@ -279,7 +283,7 @@ class Watch:
     def follow(self):
         """Until both lines are closed or the time is over."""
         while self.streams:
-            left = self.deadline - time.monotonic()
+            left = min(self.deadline, self.heard + (self.quiet or math.inf)) - time.monotonic()
             if left <= 0:
                 self.timed_out = True
                 break
@@ -330,13 +334,14 @@ def out_extract(path, out):
 
 
 def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
-        append="", timeout=300, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
+        append="", timeout=300, quiet=None, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
         bootconfig="", reboots=False, cpu=(), qemu=QEMU):
     """Boots build/KERNEL and runs the file script in it, with jobs/lib.sh beside it; without one
     the guest just ends.
 
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
-    plugin: (name of a harness/NAME.c, its options).
+    plugin: (name of a harness/NAME.c, its options). timeout: seconds, for all. quiet: seconds
+    for which the job may print nothing.
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
     /out. allow: patterns of console lines that are no symptom. additions: what userspace.py
@@ -376,15 +381,15 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
         process = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=sys.stderr, pass_fds=[console_w])
         os.close(console_w)
-        result = watched(process, console, timeout, echo, log, allow)
+        result = watched(process, console, timeout, quiet, echo, log, allow)
         if out and os.path.exists(sent):
             out_extract(sent, out)
     return result
 
 
-def watched(process, console, timeout, echo, log, allow):
+def watched(process, console, timeout, quiet, echo, log, allow):
     stream = open(log, "w", buffering=1) if log else None
-    watch = Watch(process, console, timeout, echo, stream, allow)
+    watch = Watch(process, console, timeout, quiet, echo, stream, allow)
     try:
         watch.follow()
     finally:
