@@ -26,6 +26,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct ftrace_record;
 struct module;
 struct orc_entry;
 
@@ -408,12 +409,13 @@ static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct
 static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 					      unsigned long to)
 {
-#if defined(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) && \
-	defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 	if (cs->nr_ops == 1)
 		WRITE_ONCE(cs->entry.direct_call, to);
 #endif
 	WRITE_ONCE(cs->late, to);
+#endif
 }
 #endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
 

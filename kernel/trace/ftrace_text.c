@@ -150,12 +150,14 @@ static u32 boot_dropped __initdata;
 
 /*
  * The compiler's table, and one that the build has not finished, still have weak functions
- * that lost the link: what is at such a site seems to belong to the function before it.
+ * that lost the link: what is at such a site seems to belong to the function before it. That
+ * one has a site before it, or its head is too far away.
  */
 static void __init boot_drop_nameless(struct ftrace_table *table)
 {
 	static char name[KSYM_NAME_LEN + sizeof(u64)] __initdata;
 	struct kallsyms_cursor cursor;
+	unsigned long last = 0;
 	unsigned int nr = 0;
 
 	if (image_sites()->version || !table->nr)
@@ -165,8 +167,10 @@ static void __init boot_drop_nameless(struct ftrace_table *table)
 		unsigned long ip = ftrace_rec_ip(table, &table->recs[i]);
 
 		kallsyms_cursor_name(&cursor, ip, name, sizeof(name));
-		if (ip - cursor.addr <= FTRACE_MCOUNT_MAX_OFFSET)
-			table->recs[nr++] = table->recs[i];
+		if (cursor.addr == last || ip - cursor.addr > FTRACE_MCOUNT_MAX_OFFSET)
+			continue;
+		table->recs[nr++] = table->recs[i];
+		last = cursor.addr;
 	}
 	boot_dropped += table->nr - nr;
 	table->nr = nr;
