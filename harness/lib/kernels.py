@@ -7,7 +7,8 @@ from . import BUILD, HARNESS, Failure
 
 # What boots, by the architecture's name.
 IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image", "riscv64": "arch/riscv/boot/Image",
-          "s390x": "arch/s390/boot/bzImage"}
+          "s390x": "arch/s390/boot/bzImage", "arm": "arch/arm/boot/zImage",
+          "powerpc64le": "arch/powerpc/boot/zImage.pseries"}
 PROGRAM = os.path.join(HARNESS, "kernel")
 
 

@@ -82,9 +82,11 @@ ETC = {
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-OTHERS = {"arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-", "riscv64": "riscv64-linux-gnu-",
-          "s390x": "s390x-linux-gnu-"}
-OTHER_HELPERS = {"arm64": ["mark"], "i386": ["mark", "send"], "riscv64": ["mark"], "s390x": ["mark"]}
+OTHERS = {"arm": "arm-linux-gnueabi-", "arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-",
+          "powerpc64le": "powerpc64le-linux-gnu-", "riscv64": "riscv64-linux-gnu-", "s390x": "s390x-linux-gnu-"}
+OTHER_HELPERS = {"i386": ["mark", "send"]}
+# Where Debian's name is another.
+OTHER_NAMES = {"arm": "armel", "powerpc64le": "ppc64el"}
 # The suites that are looked at for a machine that Debian 12 is not made for. One may be out of order.
 OTHER_SUITES = {"riscv64": ["trixie", "sid"]}
 OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"
@@ -290,10 +292,10 @@ def write(files):
 
 def apt_of(machine):
     """Options of apt for another architecture's packages: what this system has stays as it is."""
-    top = os.path.join(PACKAGES_HERE, machine)
+    top, name = os.path.join(PACKAGES_HERE, machine), OTHER_NAMES.get(machine, machine)
     for where in ("lists/partial", "archives/partial"):
         os.makedirs(os.path.join(top, where), exist_ok=True)
-    options = {"APT::Architecture": machine, "APT::Architectures": machine, "Dir::State::lists": top + "/lists",
+    options = {"APT::Architecture": name, "APT::Architectures": name, "Dir::State::lists": top + "/lists",
                "Dir::State::status": "/dev/null", "Dir::Cache": top, "Acquire::Languages": "none",
                "APT::Sandbox::User": ""}
     if machine in OTHER_SUITES:
@@ -350,7 +352,7 @@ def write_other(machine, path):
         links = OTHER_LINKS | ({"/bin/sh": OTHER_SHELLS[machine]} if machine in OTHER_SHELLS else {})
         for name, target in links.items():
             a.symlink(name, target)
-        for name in OTHER_HELPERS[machine]:
+        for name in OTHER_HELPERS.get(machine, ["mark"]):
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
         a.file("/init", source("init"), 0o755)
         for name in other_names(in_root(top, OTHER_PACKAGES["busybox-static"])):

@@ -37,12 +37,19 @@ DEBUG_PORT = 0xe9
 QEMU_I386 = ("qemu-system-i386",)
 # Other architectures' machines. There the job's output and /out go through virtio.
 OTHERS = {
+    "arm": ["qemu-system-arm", "-machine", "virt", "-cpu", "cortex-a15", "-device", "virtio-serial-device"],
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on",
               "-device", "virtio-serial-device"],
+    "powerpc64le": ["qemu-system-ppc64", "-machine",
+                    "pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", "-cpu", "power9",
+                    "-device", "virtio-serial-pci"],
     "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max", "-device", "virtio-serial-device"],
     "s390x": ["qemu-system-s390x", "-machine", "s390-ccw-virtio", "-cpu", "max", "-device", "virtio-serial-ccw"],
 }
-OTHERS_CONSOLE = {"arm64": "ttyAMA0", "riscv64": "ttyS0", "s390x": "ttysclp0"}
+OTHERS_CONSOLE = {"arm": "ttyAMA0", "arm64": "ttyAMA0", "powerpc64le": "hvc0", "riscv64": "ttyS0",
+                  "s390x": "ttysclp0"}
+# The first of virtio's consoles, where it is not hvc0.
+OTHERS_TTY = {"powerpc64le": "hvc1"}
 # The emulator's plugins, each with its parts in harness/.
 PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
            "icache": ["icache.c", "plugin.h"]}
@@ -205,7 +212,7 @@ def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
            "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
-    words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", "guest.tty=hvc0"]
+    words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", f"guest.tty={OTHERS_TTY.get(machine, 'hvc0')}"]
     if out:
         cmd += ["-chardev", f"file,id=out,path={out}", "-device", "virtserialport,nr=2,chardev=out,name=out"]
         words += ["guest.out=vport0p2"]
