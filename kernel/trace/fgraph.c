@@ -424,13 +424,16 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 	if (!fgraph_is_handler(ret) || !idx)
 		return ret;
 
+	if (*idx < 0)
+		return ret;
 	at = *idx ?: task->curr_ret_stack;
 	while ((at = fgraph_entry_start(task, at)) >= 0) {
 		frame = fgraph_frame(task, at);
 		/* A function that ends in a jump to another has one place for both. */
 		if ((retp && frame->retp != retp) || fgraph_is_handler(frame->ret))
 			continue;
-		*idx = at;
+		/* After the outermost entry, 0 would begin anew. */
+		*idx = at ?: -1;
 		return frame->ret;
 	}
 	return ret;

@@ -278,7 +278,7 @@ static struct count_instance *count_of_callers(struct ftrace_ops *ops)
 }
 
 static noinline void count_new_caller(unsigned long ip, unsigned long parent_ip,
-				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+				      struct ftrace_ops *ops)
 {
 	int idx = 0;
 
@@ -294,7 +294,7 @@ static void count_caller(unsigned long ip, unsigned long parent_ip, struct ftrac
 	struct ftrace_callers *callers = count_of_callers(ops)->callers;
 
 	if (unlikely(!ftrace_callers_count(callers, ip, parent_ip)))
-		count_new_caller(ip, parent_ip, ops, fregs);
+		count_new_caller(ip, parent_ip, ops);
 }
 
 static void count_caller_asked(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
