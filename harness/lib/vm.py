@@ -35,6 +35,8 @@ QEMU = ("qemu-system-x86_64",)
 DEBUG_PORT = 0xe9
 # A PC of 32 bits is the same, with a user space of its own.
 QEMU_I386 = ("qemu-system-i386",)
+# Its kernel warns of two processors of the family that QEMU takes for AMD's.
+CPU_I386 = ("vendor=GenuineIntel",)
 # Other architectures' machines. There the job's output and /out go through virtio.
 OTHERS = {
     "arm": ["qemu-system-arm", "-machine", "virt", "-cpu", "cortex-a15", "-device", "virtio-serial-device"],
@@ -375,8 +377,10 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
         if machine not in OTHERS:
+            if machine == "i386":
+                cpu, qemu = (*cpu, *CPU_I386), QEMU_I386
             cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
-                               cpu, QEMU_I386 if machine == "i386" else qemu)
+                               cpu, qemu)
         else:
             cmd = other_command(machine, image, initrd, smp, mem, append, sent, console_w)
         if shell:
