@@ -421,11 +421,9 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 	struct ftrace_ret_stack *frame;
 	int at;
 
-	if (!fgraph_is_handler(ret) || !idx)
+	if (!fgraph_is_handler(ret) || !idx || *idx < 0)
 		return ret;
 
-	if (*idx < 0)
-		return ret;
 	at = *idx ?: task->curr_ret_stack;
 	while ((at = fgraph_entry_start(task, at)) >= 0) {
 		frame = fgraph_frame(task, at);

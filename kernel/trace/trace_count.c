@@ -282,7 +282,7 @@ static noinline void count_new_caller(unsigned long ip, unsigned long parent_ip,
 {
 	int idx = 0;
 
-	/* A function that is jumped to at the end of one whose return is hooked, the last one. */
+	/* A handler stands there if the function that jumped to this one has the last hook. */
 	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, NULL);
 	ftrace_callers_add(count_of_callers(ops)->callers, ip, parent_ip);
 }
