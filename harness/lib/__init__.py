@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the programs in harness/ import: places, and how a program ends.
 
-kernels   what is under build/ and how it is made; modules adds modules to it
+kernels   what is under build/ and how it is made; modules adds modules to it; machines says what it boots on
 vm        a guest; userspace and newc make what it runs, guest has the options of its runs
 tap       results: one reader, one writer; results has what comes of a suite's guest
 suites    the suites of check-guest, which configs and try run, too

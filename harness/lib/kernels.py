@@ -3,47 +3,35 @@
 import os
 import subprocess
 
-from . import BUILD, HARNESS, Failure
+from . import BUILD, HARNESS, Failure, machines
 
-# What boots, by the architecture's name.
-IMAGES = {"x86": "arch/x86/boot/bzImage", "arm64": "arch/arm64/boot/Image", "riscv64": "arch/riscv/boot/Image",
-          "s390x": "arch/s390/boot/bzImage", "arm": "arch/arm/boot/zImage",
-          "powerpc64le": "arch/powerpc/boot/zImage.pseries"}
 PROGRAM = os.path.join(HARNESS, "kernel")
 
 
 def image(kernel):
     """What boots of build/KERNEL, or of a build directory or image given by path."""
     for path in (os.path.join(BUILD, kernel), kernel):
+        if not os.path.isfile(path):
+            path = os.path.join(path, machines.image(machines.of(path)))
         if os.path.isfile(path):
             return os.path.realpath(path)
-        for name in IMAGES.values():
-            if os.path.isfile(os.path.join(path, name)):
-                return os.path.realpath(os.path.join(path, name))
     names = subprocess.run([PROGRAM, "--list"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()
     raise Failure(f"kernel '{kernel}' is not built: run make {kernel} first" if kernel in names else
                   f"there is no kernel '{kernel}': give a build directory, or one of {' '.join(names)}")
 
 
-def split(kernel):
-    """(build directory, name in IMAGES) of what boots; an image by itself has no directory."""
+def directory(kernel):
+    """The build's directory; an image by itself has none, and is given back."""
     path = image(kernel)
-    return next(((path.removesuffix("/" + end), name) for name, end in IMAGES.items() if path.endswith("/" + end)),
-                (path, "x86"))
+    for where in (os.path.join(BUILD, kernel), kernel):
+        if os.path.isdir(where):
+            return os.path.realpath(where)
+    return path.removesuffix("/" + machines.IMAGE)
 
 
 def machine(kernel):
-    """The name of its architecture; that of an image by itself is x86."""
-    where, name = split(kernel)
-    config = os.path.join(where, ".config")
-    if name == "x86" and os.path.exists(config):
-        with open(config) as f:
-            return "i386" if "CONFIG_X86_32=y\n" in f else name
-    return name
-
-
-def directory(kernel):
-    return split(kernel)[0]
+    """The machine that it is for; of an image by itself, a PC."""
+    return machines.of(directory(kernel))
 
 
 def file(kernel, name):

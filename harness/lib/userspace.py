@@ -24,7 +24,7 @@ import shutil
 import subprocess
 import sys
 
-from . import GUEST, HARNESS, TOP, Failure, digest, files_below, newc, source
+from . import GUEST, HARNESS, TOP, Failure, digest, files_below, machines, newc, source
 
 IMAGE = os.path.join(GUEST, "initramfs.cpio")
 PACKAGES_HERE = os.path.join(GUEST, "packages")
@@ -82,16 +82,8 @@ ETC = {
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-OTHERS = {"arm": "arm-linux-gnueabi-", "arm64": "aarch64-linux-gnu-", "i386": "i686-linux-gnu-",
-          "powerpc64le": "powerpc64le-linux-gnu-", "riscv64": "riscv64-linux-gnu-", "s390x": "s390x-linux-gnu-"}
-OTHER_HELPERS = {"i386": ["mark", "send"]}
-# Where Debian's name is another.
-OTHER_NAMES = {"arm": "armel", "powerpc64le": "ppc64el"}
-# The suites that are looked at for a machine that Debian 12 is not made for. One may be out of order.
-OTHER_SUITES = {"riscv64": ["trixie", "sid"]}
-OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"
-# The shell of their busybox, 1.38, loops for ever in ftracetest: in the case after one that has failed.
-OTHER_SHELLS = {"riscv64": "bash-static"}
+# What a suite that this system has not is looked for by. One of several may be out of order.
+OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
@@ -239,7 +231,7 @@ def stripped(path):
 
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
-    cc = OTHERS[machine] + "gcc" if machine else os.environ.get("HOSTCC", "gcc")
+    cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
     try:
         run(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
     except subprocess.CalledProcessError as e:
@@ -290,18 +282,26 @@ def write(files):
     os.rename(IMAGE + ".part", IMAGE)
 
 
+def debian_uris():
+    """Where this system gets Debian's packages."""
+    return sorted(set(run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Identifier: Packages",
+                          "Origin: Debian", "Label: Debian").split()))
+
+
 def apt_of(machine):
     """Options of apt for another architecture's packages: what this system has stays as it is."""
-    top, name = os.path.join(PACKAGES_HERE, machine), OTHER_NAMES.get(machine, machine)
+    top, said = os.path.join(PACKAGES_HERE, machine), machines.said(machine)
+    name = said.get("debian", machine)
     for where in ("lists/partial", "archives/partial"):
         os.makedirs(os.path.join(top, where), exist_ok=True)
     options = {"APT::Architecture": name, "APT::Architectures": name, "Dir::State::lists": top + "/lists",
                "Dir::State::status": "/dev/null", "Dir::Cache": top, "Acquire::Languages": "none",
                "APT::Sandbox::User": ""}
-    if machine in OTHER_SUITES:
+    if "suites" in said:
         options |= {"Dir::Etc::sourcelist": top + "/sources.list", "Dir::Etc::sourceparts": "/dev/null"}
         with open(top + "/sources.list", "w") as f:
-            f.writelines(map(OTHER_SOURCE.format, OTHER_SUITES[machine]))
+            f.writelines(OTHER_SOURCE.format(uri, suite) for uri in debian_uris()
+                         for suite in said["suites"].split())
     return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
 
 
@@ -340,7 +340,7 @@ def other_names(busybox):
 
 
 def write_other(machine, path):
-    top = other_packages(machine)
+    top, said = other_packages(machine), machines.said(machine)
     with open(path + ".part", "wb") as out:
         a = newc.Archive(out)
         for d in "proc sys dev tmp root job out etc bin usr/bin usr/sbin usr/local/bin sbin lib/modules".split():
@@ -349,10 +349,10 @@ def write_other(machine, path):
             a.file(package_path, in_root(top, package_path), 0o755)
         for name, text in ETC.items():
             a.data(name, text.encode())
-        links = OTHER_LINKS | ({"/bin/sh": OTHER_SHELLS[machine]} if machine in OTHER_SHELLS else {})
+        links = OTHER_LINKS | {"/bin/sh": said["shell"]} if "shell" in said else OTHER_LINKS
         for name, target in links.items():
             a.symlink(name, target)
-        for name in OTHER_HELPERS.get(machine, ["mark"]):
+        for name in said.get("helpers", "mark").split():
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
         a.file("/init", source("init"), 0o755)
         for name in other_names(in_root(top, OTHER_PACKAGES["busybox-static"])):

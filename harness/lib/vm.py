@@ -26,7 +26,7 @@ import tarfile
 import tempfile
 import time
 
-from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, newc, userspace
+from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, machines, newc, userspace
 
 CPU = "max,monitor=off"
 # Another program, and what it needs of a command line, may take its place.
@@ -37,21 +37,6 @@ DEBUG_PORT = 0xe9
 QEMU_I386 = ("qemu-system-i386",)
 # Its kernel warns of two processors of the family that QEMU takes for AMD's.
 CPU_I386 = ("vendor=GenuineIntel",)
-# Other architectures' machines. There the job's output and /out go through virtio.
-OTHERS = {
-    "arm": ["qemu-system-arm", "-machine", "virt", "-cpu", "cortex-a15", "-device", "virtio-serial-device"],
-    "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on",
-              "-device", "virtio-serial-device"],
-    "powerpc64le": ["qemu-system-ppc64", "-machine",
-                    "pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", "-cpu", "power9",
-                    "-device", "virtio-serial-pci"],
-    "riscv64": ["qemu-system-riscv64", "-machine", "virt", "-cpu", "max", "-device", "virtio-serial-device"],
-    "s390x": ["qemu-system-s390x", "-machine", "s390-ccw-virtio", "-cpu", "max", "-device", "virtio-serial-ccw"],
-}
-OTHERS_CONSOLE = {"arm": "ttyAMA0", "arm64": "ttyAMA0", "powerpc64le": "hvc0", "riscv64": "ttyS0",
-                  "s390x": "ttysclp0"}
-# The first of virtio's consoles, where it is not hvc0.
-OTHERS_TTY = {"powerpc64le": "hvc1"}
 # The emulator's plugins, each with its parts in harness/.
 PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
            "icache": ["icache.c", "plugin.h"]}
@@ -148,7 +133,7 @@ def kvm_works(kernel):
     """Whether a guest of this kernel boots under KVM; tried once per boot of the host.
 
     That /dev/kvm is there proves nothing: nested and confined hosts have it too."""
-    if kernels.machine(kernel) != "x86":
+    if kernels.machine(kernel) != machines.PC:
         return False
     cache = os.path.join(GUEST, "kvm")
     with open("/proc/sys/kernel/random/boot_id") as f:
@@ -209,12 +194,14 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
 
 
 def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
-    """The same for another architecture, which is emulated and neither shell nor plugin has."""
-    cmd = [*OTHERS[machine], "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
+    """The same for another architecture, which is emulated and neither shell nor plugin has. The job's
+    output and /out go through virtio."""
+    said = machines.said(machine)
+    cmd = [*said["qemu"].split(), "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
            "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
-    words = [f"console={OTHERS_CONSOLE[machine]}", "panic=-1", f"guest.tty={OTHERS_TTY.get(machine, 'hvc0')}"]
+    words = [f"console={said['console']}", "panic=-1", f"guest.tty={said.get('job', 'hvc0')}"]
     if out:
         cmd += ["-chardev", f"file,id=out,path={out}", "-device", "virtserialport,nr=2,chardev=out,name=out"]
         words += ["guest.out=vport0p2"]
@@ -359,7 +346,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     again with the memory as it was. cpu: what is different about the CPU model. qemu: another
     command instead of QEMU. Returns a Result."""
     image, machine = kernels.image(kernel), kernels.machine(kernel)
-    archives = userspace.archives(additions) if machine == "x86" else userspace.other_archives(machine)
+    archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
     # So that being ended leaves neither a guest nor its files behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if accel is None:
@@ -376,7 +363,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        if machine not in OTHERS:
+        if "qemu" not in machines.said(machine):
             if machine == "i386":
                 cpu, qemu = (*cpu, *CPU_I386), QEMU_I386
             cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,

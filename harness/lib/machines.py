@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machines that kernels boot on. What differs from x86-64's PC stands in comments of
+harness/config/arch/NAME.config, beside the symbols:
+
+	# image: PATH       what boots, below the build's directory; make's target is its name up to a dot
+	# qemu: WORDS       the emulator with its machine; without them, as the PC
+	# package: NAME     where Debian has the emulator
+	# console: TTY      the kernel's
+	# job: TTY          the job's line, the first of virtio's consoles; hvc0 without it
+	# debian: NAME      what Debian calls the architecture; NAME without it
+	# suites: NAME...   of Debian's, which have its packages; those of this system without them
+	# shell: PROGRAM    the guest's; busybox without it
+	# helpers: NAME...  programs of guest-src/; mark without them
+	# make: CROSS_COMPILE=PREFIX
+	# compiler: PREFIX  of what runs in the guest, where the kernel takes the system's own
+"""
+import functools
+import os
+import re
+
+from . import HARNESS
+
+CONFIGS = os.path.join(HARNESS, "config/arch")
+PC = "x86"
+IMAGE = "arch/x86/boot/bzImage"
+# harness/kernel leaves the machine's name there.
+MARK = ".machine"
+
+
+@functools.cache
+def said(name):
+    """{word: what is said of it} of a machine; of the PC, nothing."""
+    if name == PC:
+        return {}
+    with open(os.path.join(CONFIGS, name + ".config")) as f:
+        return dict(re.findall(r"^# (?:make: )?(\w+)[:=] ?(.*)$", f.read(), re.M))
+
+
+def names():
+    return sorted(f.removesuffix(".config") for f in os.listdir(CONFIGS))
+
+
+def image(name):
+    """What boots, below the build's directory."""
+    return said(name).get("image", IMAGE)
+
+
+def compiler(name):
+    return (said(name).get("compiler") or said(name)["CROSS_COMPILE"]) + "gcc"
+
+
+def of(directory):
+    """The machine that a build is for."""
+    path = os.path.join(directory, MARK)
+    if not os.path.exists(path):
+        return PC
+    with open(path) as f:
+        return f.read().strip()
