@@ -261,7 +261,7 @@ static void change_stack(struct cpu *c, const struct place *p, uint64_t sp)
 		c->from_user = entry_area;
 	} else if (switched) {
 		settle(to, sp);
-		/* Who did not leave by this function is dead, and another has its stack. */
+		/* A task that did not leave by this function is dead, and another has its stack. */
 		if (!to->depth || ranges[top(to)->node->range].kind != 'w')
 			empty(to, &root, NULL);
 	} else if (to->cpu && !(left && left->from == to)) {

@@ -138,7 +138,7 @@ bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer)
 #endif
 		return false;
 	}
-	/* Who interrupts this writes the same there. */
+	/* A writer that interrupts this one writes the same there. */
 	cpu_buffer->saved[depth] = outer;
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers,
@@ -375,7 +375,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	}
 
 	head = rb_link_change(next, after, RB_PAGE_NORMAL, RB_PAGE_HEAD);
-	/* Who interrupted this may have pushed the head farther: then this was not to be set. */
+	/* A writer in between may have pushed the head farther: then this was not to be set. */
 	tail_now = READ_ONCE(cpu_buffer->tail_page);
 	if (head == RB_LINK_NORMAL && tail_now != tail && tail_now != next)
 		rb_link_change(next, after, RB_PAGE_HEAD, RB_PAGE_NORMAL);
@@ -402,7 +402,7 @@ static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *
 	s64 write = local64_read(&next->write);
 	long entries = local_read(&next->entries);
 
-	/* Who moved the tail meanwhile has changed these two, before or after they were read. */
+	/* A writer that moved the tail meanwhile has changed these two, perhaps before they were read. */
 	barrier();
 	if (READ_ONCE(cpu_buffer->tail_page) != tail)
 		return;

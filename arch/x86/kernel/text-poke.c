@@ -55,7 +55,7 @@ static unsigned int text_poke_nr;
 /* Whether the queue has text that may be freed before the kernel ends. */
 static bool text_poke_mortal;
 
-/* Who collects, and how many of its batches are nested. */
+/* The task that collects, and how many of its batches are nested. */
 static struct task_struct *text_batch_owner;
 static unsigned int text_batch_depth;
 

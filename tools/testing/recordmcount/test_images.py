@@ -205,7 +205,7 @@ def refusals(suite):
     shifted = "\t.text\n\t.globl odd\n\t.type odd,@function\nodd: nop\n\tcall __fentry__\n" \
               "\tret\n\t.size odd,.-odd\n"
     image = build(suite, "image-odd", extra=shifted + entry("odd + 1 - ."))
-    suite.report("image: a site behind another instruction is refused",
+    suite.report("image: a site after another instruction is refused",
                  check_refused(suite, image, "odd+0x1"))
 
 

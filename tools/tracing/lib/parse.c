@@ -17,7 +17,7 @@
 /* A year is longer than anybody waits, and far from what overflows. */
 #define MOST_SECONDS	(366ULL * 24 * 3600)
 
-/* Takes a decimal number from *@text, which is left behind it. */
+/* Takes a decimal number from *@text, which then points after it. */
 static bool take_number(const char **text, uint64_t max, uint64_t *number)
 {
 	char *end;
@@ -173,7 +173,7 @@ const char *module_problem(const char *module)
 	return word_problem(module);
 }
 
-/* The next word of *@line, ended with a zero; *@line is left behind it. */
+/* The next word of *@line, ended with a zero; *@line then points after it. */
 static char *take_word(char **line)
 {
 	char *word;
