@@ -342,12 +342,9 @@ static void counts_keep(struct ftrace_counts *counts, struct module *mod, unsign
 
 static void counts_keep_table(struct ftrace_counts *counts, struct ftrace_table *table)
 {
-	struct ftrace_count_gone *gone;
 	struct ftrace_names names;
 	const char *name;
 
-	list_for_each_entry(gone, &counts->gone, node)
-		gone->ip = 0;
 	/* Without memory there are no names. */
 	for (int ret = ftrace_names_start(&names, table), i = 0; !ret && i < table->nr; i++) {
 		const u64 __percpu *count = ftrace_counts_find(counts, table, i);
@@ -368,12 +365,15 @@ static void counts_keep_table(struct ftrace_counts *counts, struct ftrace_table 
  */
 void ftrace_counts_forget_table(struct ftrace_table *table)
 {
+	struct ftrace_count_gone *gone;
 	struct ftrace_count_table *ct;
 	struct ftrace_counts *counts;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(counts, &counts_all, node) {
+		list_for_each_entry(gone, &counts->gone, node)
+			gone->ip = 0;
 		ct = counts_table(counts, table);
 		if (!ct)
 			continue;

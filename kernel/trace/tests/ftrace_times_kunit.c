@@ -121,10 +121,36 @@ static void times_sums(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, time.squares, 10 * 10 + 5 * 5);
 }
 
+/* What is gone keeps its times when other text goes, of which the counts know nothing. */
+static void times_gone(struct kunit *test)
+{
+	struct ftrace_times times = { };
+	struct ftrace_table *table = times_kunit_table(test, &times, TIMES_KUNIT_NR);
+	struct ftrace_count_gone *gone = kzalloc(sizeof(*gone), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	gone->ip = TIMES_KUNIT_TEXT;
+	gone->time.total = 7;
+
+	guard(mutex)(&ftrace_lock);
+	times.counts = ftrace_counts_alloc();
+	KUNIT_EXPECT_NOT_NULL(test, times.counts);
+	if (!times.counts) {
+		kfree(gone);
+		return;
+	}
+	list_add(&gone->node, &times.counts->gone);
+	ftrace_counts_forget_table(table);
+	ftrace_times_forget_table(table);
+	KUNIT_EXPECT_EQ(test, gone->time.total, 7);
+	ftrace_counts_put(times.counts);
+}
+
 static struct kunit_case times_kunit_cases[] = {
 	KUNIT_CASE(times_addresses),
 	KUNIT_CASE(times_users),
 	KUNIT_CASE(times_sums),
+	KUNIT_CASE(times_gone),
 	{ }
 };
 
