@@ -45,6 +45,7 @@
 #include <linux/bitfield.h>
 #include <linux/bits.h>
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -530,15 +531,22 @@ static unsigned int fgraph_hand_out(unsigned long **stack, unsigned int nr)
 	return given;
 }
 
+static void fgraph_start_idle_tasks(void)
+{
+	int cpu;
+
+	/* CPUs that come online do so themselves, and an idle task must not get two stacks. */
+	guard(cpus_read_lock)();
+	for_each_online_cpu(cpu)
+		fgraph_start_idle_task(idle_task(cpu));
+}
+
 static int fgraph_alloc_stacks(void)
 {
 	unsigned long *stack[FGRAPH_STACK_BATCH];
 	unsigned int nr, given;
-	int cpu;
 
-	for_each_online_cpu(cpu)
-		fgraph_start_idle_task(idle_task(cpu));
-
+	fgraph_start_idle_tasks();
 	do {
 		for (nr = 0; nr < FGRAPH_STACK_BATCH; nr++) {
 			stack[nr] = fgraph_stack_alloc();
@@ -561,8 +569,12 @@ static void fgraph_visit_tasks(fgraph_task_func_t func, unsigned int idx)
 	struct task_struct *process, *task;
 	int cpu;
 
-	for_each_online_cpu(cpu)
-		func(idle_task(cpu), idx);
+	/* The idle task of a CPU that is offline keeps its stack. */
+	for_each_possible_cpu(cpu) {
+		task = idle_task(cpu);
+		if (task)
+			func(task, idx);
+	}
 	guard(rcu)();
 	for_each_process_thread(process, task)
 		func(task, idx);
