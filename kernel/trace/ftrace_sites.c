@@ -147,22 +147,26 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 	return lo;
 }
 
-/* The first site in [@start, @end], with its record, or 0. */
-static unsigned long site_first(unsigned long start, unsigned long end,
-				const struct ftrace_record **rec)
+/* The first site in [@start, @end] of a table, or of none, with its record; or 0. */
+static unsigned long site_first_in(const struct ftrace_table *table, unsigned long start,
+				   unsigned long end, const struct ftrace_record **rec)
 {
-	struct ftrace_table *table = ftrace_table_find(start);
+	unsigned int i = table ? ftrace_table_lower_bound(table, start) : 0;
 	unsigned long ip;
-	unsigned int i;
 
-	if (!table)
-		return 0;
-	i = ftrace_table_lower_bound(table, start);
-	if (i == table->nr)
+	if (!table || i == table->nr)
 		return 0;
 	*rec = &table->recs[i];
 	ip = ftrace_rec_ip(table, *rec);
 	return ip <= end ? ip : 0;
+}
+
+/* Likewise. The range spans no table, but may begin before the one that it ends in. */
+static unsigned long site_first(unsigned long start, unsigned long end,
+				const struct ftrace_record **rec)
+{
+	return site_first_in(ftrace_table_find(start), start, end, rec) ?:
+	       site_first_in(ftrace_table_find(end), start, end, rec);
 }
 
 /* See the third invariant. */

@@ -141,6 +141,10 @@ static void sites_kunit_expect_table(struct kunit *test, struct ftrace_table *ta
 	KUNIT_EXPECT_EQ(test, ftrace_location_range(start + 1, end - 2), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_location_range(start + 1, end - 1), end - 1);
 	KUNIT_EXPECT_EQ(test, ftrace_location_range(end - 1, end - 1), end - 1);
+
+	/* All bytes of the instruction are taken, also where no text comes before it. */
+	KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)start, (void *)start), 1);
+	KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)start + 1, (void *)start + 1), 1);
 }
 
 /* Three tables, the first two side by side; each order of adding them. */
@@ -180,7 +184,8 @@ static void sites_map(struct kunit *test)
 		for (unsigned int i = 0; i < 3; i++)
 			sites_kunit_expect_table(test, table[i]);
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start[2] - 1), NULL);
-		KUNIT_EXPECT_EQ(test, ftrace_location_range(start[2] - 1, start[2] + 1), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_location_range(start[2] - 1, start[2] + 1), start[2]);
+		KUNIT_EXPECT_EQ(test, ftrace_location_range(start[2] - 1, start[2] - 1), 0);
 
 		for (unsigned int i = 0; i < 3; i++)
 			ftrace_table_remove(table[orders[o][i]]);
