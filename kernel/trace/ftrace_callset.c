@@ -19,6 +19,7 @@
  * ftrace_lock covers everything but ftrace_callset_get() and
  * ftrace_callset_by_tramp(), which any context may call.
  */
+#include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/hashtable.h>
@@ -445,6 +446,22 @@ static void callset_list_insert(struct ftrace_ops **list, unsigned int nr, struc
 	list[nr] = ops;
 }
 
+/* The callset that calls @with, if not NULL, but not @without, and the rest of @cs. */
+static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
+					     const struct ftrace_ops *without,
+					     struct ftrace_ops *with)
+{
+	struct ftrace_ops **list __free(kfree) = callset_list_alloc(cs);
+	unsigned int nr;
+
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	nr = callset_list(cs, without, list);
+	if (with)
+		callset_list_insert(list, nr++, with);
+	return callset_of(list, ftrace_guarded_list(list, nr));
+}
+
 /**
  * ftrace_callset_with - the callset that also calls an ops
  * @cs: a callset, or NULL for the empty one
@@ -461,26 +478,13 @@ static void callset_list_insert(struct ftrace_ops **list, unsigned int nr, struc
  */
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	struct ftrace_callset *to;
-	struct ftrace_ops **list;
-	unsigned int nr;
-
 	if (ftrace_callset_has(cs, ops))
 		return cs;
 	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
 		if (ftrace_ops_conflict(cs->ops[i], ops))
 			return ERR_PTR(-EBUSY);
 	}
-	list = callset_list_alloc(cs);
-	if (!list)
-		return ERR_PTR(-ENOMEM);
-
-	nr = callset_list(cs, NULL, list);
-	callset_list_insert(list, nr, ops);
-	nr = ftrace_guarded_list(list, nr + 1);
-	to = callset_of(list, nr);
-	kfree(list);
-	return to;
+	return callset_change(cs, NULL, ops);
 }
 
 /**
@@ -494,20 +498,7 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
  */
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	struct ftrace_callset *to;
-	struct ftrace_ops **list;
-	unsigned int nr;
-
-	if (!ftrace_callset_has(cs, ops))
-		return cs;
-	list = callset_list_alloc(cs);
-	if (!list)
-		return ERR_PTR(-ENOMEM);
-
-	nr = ftrace_guarded_list(list, callset_list(cs, ops, list));
-	to = callset_of(list, nr);
-	kfree(list);
-	return to;
+	return ftrace_callset_has(cs, ops) ? callset_change(cs, ops, NULL) : cs;
 }
 
 /**
