@@ -594,6 +594,36 @@ int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *s
 	return ret;
 }
 
+typedef bool (*ops_test_t)(const struct ftrace_ops *ops, unsigned long start, unsigned long end);
+
+/* Brings all ops of which @test is true to where they want to be. */
+static int tx_run_for(struct ftrace_tx *tx, ops_test_t test, unsigned long start, unsigned long end)
+{
+	struct ftrace_ops *ops;
+	unsigned int nr = 0;
+	int ret;
+
+	list_for_each_entry(ops, &ftrace_ops_registered, list)
+		nr += test(ops, start, end);
+	if (!nr)
+		return 0;
+	ret = tx_alloc(tx, nr);
+	if (ret)
+		return ret;
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (test(ops, start, end))
+			change_init(&tx->change[tx->nr++], ops);
+	}
+	ret = tx_run(tx);
+	tx_free(tx);
+	return ret;
+}
+
+static bool ops_is_guarded(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
+{
+	return ops->guarded;
+}
+
 /**
  * ftrace_update_guarded - bring all guarded ops to where they are to be
  * @sites: no other site is concerned
@@ -604,24 +634,8 @@ int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *s
 int ftrace_update_guarded(struct ftrace_site_set *sites)
 {
 	struct ftrace_tx tx = { .sites = sites };
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-	int ret;
 
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		nr += !!ops->guarded;
-	if (!nr)
-		return 0;
-	ret = tx_alloc(&tx, nr);
-	if (ret)
-		return ret;
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (ops->guarded)
-			change_init(&tx.change[tx.nr++], ops);
-	}
-	ret = tx_run(&tx);
-	tx_free(&tx);
-	return ret;
+	return tx_run_for(&tx, ops_is_guarded, 0, 0);
 }
 
 /* Whether an ops may want a site in [@start, @end). */
@@ -630,29 +644,6 @@ static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsi
 	const struct ftrace_site_set *set = ops->filter->only;
 
 	return ftrace_ops_is_active(ops) && (!set || ftrace_site_set_meets(set, start, end));
-}
-
-/* Attaches sites in [@start, @end), which have no ops, to all that want them. */
-static int tx_run_range(struct ftrace_tx *tx, unsigned long start, unsigned long end)
-{
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-	int ret;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		nr += ops_may_want(ops, start, end);
-	if (!nr)
-		return 0;
-	ret = tx_alloc(tx, nr);
-	if (ret)
-		return ret;
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (ops_may_want(ops, start, end))
-			change_init(&tx->change[tx->nr++], ops);
-	}
-	ret = tx_run(tx);
-	tx_free(tx);
-	return ret;
 }
 
 /**
@@ -668,7 +659,7 @@ int ftrace_update_site(unsigned long ip)
 	struct ftrace_tx tx = { .sites = site };
 
 	site->ip[0] = ip;
-	return tx_run_range(&tx, ip, ip + 1);
+	return tx_run_for(&tx, ops_may_want, ip, ip + 1);
 }
 
 /**
@@ -682,7 +673,7 @@ int ftrace_update_table(struct ftrace_table *table)
 {
 	struct ftrace_tx tx = { .table = table };
 
-	return tx_run_range(&tx, table->start, table->end);
+	return tx_run_for(&tx, ops_may_want, table->start, table->end);
 }
 
 /*
