@@ -373,11 +373,17 @@ static void graph_print_headers(struct seq_file *m)
 
 /* The tracer and its instances */
 
-static struct fgraph_ops graph_top_gops = {
-	.entryfunc	= trace_graph_entry,
-	.retfunc	= trace_graph_return,
-	.alone_ret	= trace_graph_return_alone,
-};
+static void graph_init_gops(struct fgraph_ops *gops, struct trace_array *tr, struct ftrace_ops *ops)
+{
+	gops->entryfunc = trace_graph_entry;
+	gops->retfunc = trace_graph_return;
+	gops->alone_ret = trace_graph_return_alone;
+	gops->private = tr;
+	gops->ops.alone_func = trace_graph_alone;
+	gops->ops.guarded = FTRACE_GUARDED_GRAPH;
+	fgraph_init_ops(&gops->ops, ops);
+	tr->gops = gops;
+}
 
 /**
  * init_array_fgraph_ops - give the top instance its graph user
@@ -388,11 +394,9 @@ static struct fgraph_ops graph_top_gops = {
  */
 __init void init_array_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 {
-	graph_top_gops.private = tr;
-	graph_top_gops.ops.alone_func = trace_graph_alone;
-	graph_top_gops.ops.guarded = FTRACE_GUARDED_GRAPH;
-	fgraph_init_ops(&graph_top_gops.ops, ops);
-	tr->gops = &graph_top_gops;
+	static struct fgraph_ops top;
+
+	graph_init_gops(&top, tr, ops);
 }
 
 /**
@@ -409,14 +413,7 @@ int allocate_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
 
 	if (!gops)
 		return -ENOMEM;
-	gops->entryfunc = trace_graph_entry;
-	gops->retfunc = trace_graph_return;
-	gops->alone_ret = trace_graph_return_alone;
-	gops->private = tr;
-	gops->ops.alone_func = trace_graph_alone;
-	gops->ops.guarded = FTRACE_GUARDED_GRAPH;
-	fgraph_init_ops(&gops->ops, ops);
-	tr->gops = gops;
+	graph_init_gops(gops, tr, ops);
 	return 0;
 }
 
