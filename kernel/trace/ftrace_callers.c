@@ -20,17 +20,16 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
-#include <linux/cpu.h>
 #include <linux/ftrace.h>
 #include <linux/lockdep.h>
 #include <linux/overflow.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
 
 #include "ftrace_callers.h"
+#include "ftrace_counts.h"
 #include "ftrace_ops.h"
 
 static LIST_HEAD(callers_all);
@@ -105,8 +104,10 @@ void ftrace_callers_free(struct ftrace_callers *callers)
 	callers_free_memory(callers);
 }
 
-static void callers_reset_on(const struct ftrace_callers *callers, int cpu)
+static void callers_reset_cpu(void *data, int cpu)
 {
+	const struct ftrace_callers *callers = data;
+
 	for (unsigned int i = 0; i < callers->nr; i++) {
 		/* At once: calls are counted meanwhile, in NMIs. */
 		if (READ_ONCE(callers->key[i]))
@@ -115,34 +116,20 @@ static void callers_reset_on(const struct ftrace_callers *callers, int cpu)
 	WRITE_ONCE(*per_cpu_ptr(callers->lost, cpu), 0);
 }
 
-static void callers_reset_this_cpu(void *data)
-{
-	callers_reset_on(data, smp_processor_id());
-}
-
 /**
  * ftrace_callers_reset - set all counts to zero
  * @callers: the table
  *
- * Each CPU does so for itself: what it counts meanwhile is counted before or after. The
- * pairs keep their slots, as somebody may be about to count there.
+ * The pairs keep their slots, as somebody may be about to count there.
  *
  * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_callers_reset(struct ftrace_callers *callers)
 {
-	int cpu;
-
 	lockdep_assert_held(&ftrace_lock);
 
 	callers_free_gone(callers);
-	cpus_read_lock();
-	on_each_cpu(callers_reset_this_cpu, callers, true);
-	for_each_possible_cpu(cpu) {
-		if (!cpu_online(cpu))
-			callers_reset_on(callers, cpu);
-	}
-	cpus_read_unlock();
+	ftrace_counts_reset_cpus(callers_reset_cpu, callers);
 }
 
 /**
@@ -153,13 +140,7 @@ void ftrace_callers_reset(struct ftrace_callers *callers)
  */
 void ftrace_callers_clear(struct ftrace_callers *callers)
 {
-	int cpu;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	callers_free_gone(callers);
-	for_each_possible_cpu(cpu)
-		callers_reset_on(callers, cpu);
+	ftrace_callers_reset(callers);
 	memset(callers->key, 0, array_size(callers->nr, sizeof(callers->key[0])));
 }
 

@@ -14,6 +14,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -273,40 +274,68 @@ static void count_table_reset(struct ftrace_count_table *ct, int cpu)
 	}
 }
 
-static void counts_reset_cpu(void *data)
+static void counts_reset_cpu(void *data, int cpu)
 {
 	const struct ftrace_counts *counts = data;
 	struct ftrace_count_table *ct;
 
 	list_for_each_entry(ct, &counts->tables, node)
-		count_table_reset(ct, smp_processor_id());
+		count_table_reset(ct, cpu);
+}
+
+/**
+ * struct counts_reset - what every CPU is to do
+ * @reset: it
+ * @data: its first argument
+ */
+struct counts_reset {
+	void	(*reset)(void *data, int cpu);
+	void	*data;
+};
+
+static void counts_reset_this_cpu(void *data)
+{
+	const struct counts_reset *r = data;
+
+	r->reset(r->data, smp_processor_id());
+}
+
+/**
+ * ftrace_counts_reset_cpus - set to zero what each CPU has counted somewhere
+ * @reset: sets to zero what a CPU has; called with interrupts off on that CPU, or
+ *	   anywhere for one that is offline
+ * @data: its first argument
+ *
+ * Each CPU does so for itself: what it counts meanwhile is counted before or after.
+ *
+ * Context: sleeps.
+ */
+void ftrace_counts_reset_cpus(void (*reset)(void *data, int cpu), void *data)
+{
+	struct counts_reset r = { .reset = reset, .data = data };
+	int cpu;
+
+	guard(cpus_read_lock)();
+
+	on_each_cpu(counts_reset_this_cpu, &r, true);
+	for_each_possible_cpu(cpu) {
+		if (!cpu_online(cpu))
+			reset(data, cpu);
+	}
 }
 
 /**
  * ftrace_counts_reset - set all counts to zero
  * @counts: the counts
  *
- * Each CPU does so for itself: what it counts meanwhile is counted before or after.
- *
  * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_counts_reset(struct ftrace_counts *counts)
 {
-	struct ftrace_count_table *ct;
-	int cpu;
-
 	lockdep_assert_held(&ftrace_lock);
 
 	counts_free_gone(counts);
-	cpus_read_lock();
-	on_each_cpu(counts_reset_cpu, counts, true);
-	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu))
-			continue;
-		list_for_each_entry(ct, &counts->tables, node)
-			count_table_reset(ct, cpu);
-	}
-	cpus_read_unlock();
+	ftrace_counts_reset_cpus(counts_reset_cpu, counts);
 }
 
 /* Keeps under @name what a site counted. */

@@ -57,6 +57,7 @@ void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_
 		       struct ftrace_regs *fregs);
 unsigned int ftrace_counts_take(const struct ftrace_counts *counts,
 				const struct ftrace_table *table, unsigned int group, u64 *n);
+void ftrace_counts_reset_cpus(void (*reset)(void *data, int cpu), void *data);
 void ftrace_counts_reset(struct ftrace_counts *counts);
 void ftrace_counts_forget_table(struct ftrace_table *table);
 
