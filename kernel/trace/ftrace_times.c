@@ -43,7 +43,6 @@
 
 #include <linux/cleanup.h>
 #include <linux/container_of.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -622,45 +621,30 @@ const struct ftrace_time *ftrace_times_find(const struct ftrace_times *times,
 	return tt ? &tt->time[cpu][index] : NULL;
 }
 
-static void times_reset_cpu(const struct ftrace_times *times, int cpu)
+static void time_table_reset_cpu(void *data, int cpu)
 {
-	struct ftrace_time_table *tt;
-	struct ftrace_table *table;
+	const struct ftrace_time_table *tt = data;
 
-	for_each_ftrace_table(table) {
-		tt = times_in(times, table);
-		if (tt)
-			memset(tt->time[cpu], 0, array_size(table->nr, sizeof(*tt->time[cpu])));
-	}
-}
-
-static void times_reset_this_cpu(void *data)
-{
-	times_reset_cpu(data, smp_processor_id());
+	memset(tt->time[cpu], 0, array_size(tt->table->nr, sizeof(*tt->time[cpu])));
 }
 
 /**
  * ftrace_times_reset - set all times to zero
  * @times: the user
  *
- * Each CPU does so for itself: what it counts meanwhile is counted before or after.
- *
  * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_times_reset(struct ftrace_times *times)
 {
-	int cpu;
+	struct ftrace_time_table *tt;
+	struct ftrace_table *table;
 
-	lockdep_assert_held(&ftrace_lock);
-
-	cpus_read_lock();
-	if (ftrace_times_is_started(times))
-		on_each_cpu(times_reset_this_cpu, times, true);
-	for_each_possible_cpu(cpu) {
-		if (!ftrace_times_is_started(times) || !cpu_online(cpu))
-			times_reset_cpu(times, cpu);
+	/* Tables are walked here, where the lock is held, and not on each CPU. */
+	for_each_ftrace_table(table) {
+		tt = times_in(times, table);
+		if (tt)
+			ftrace_counts_reset_cpus(time_table_reset_cpu, tt);
 	}
-	cpus_read_unlock();
 }
 
 /* Users */
