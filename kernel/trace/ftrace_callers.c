@@ -34,16 +34,6 @@
 
 static LIST_HEAD(callers_all);
 
-static void callers_free_gone(struct ftrace_callers *callers)
-{
-	struct ftrace_callers_gone *gone, *next;
-
-	list_for_each_entry_safe(gone, next, &callers->gone, node) {
-		list_del(&gone->node);
-		kfree(gone);
-	}
-}
-
 static void callers_free_memory(struct ftrace_callers *callers)
 {
 	for (unsigned int i = 0; i < FTRACE_CALLERS_CHUNKS; i++)
@@ -100,7 +90,7 @@ void ftrace_callers_free(struct ftrace_callers *callers)
 	if (!callers)
 		return;
 	list_del(&callers->node);
-	callers_free_gone(callers);
+	ftrace_count_gone_free(&callers->gone);
 	callers_free_memory(callers);
 }
 
@@ -128,7 +118,7 @@ void ftrace_callers_reset(struct ftrace_callers *callers)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	callers_free_gone(callers);
+	ftrace_count_gone_free(&callers->gone);
 	ftrace_counts_reset_cpus(callers_reset_cpu, callers);
 }
 
@@ -190,10 +180,10 @@ char *ftrace_callers_name(unsigned long ip, unsigned long parent)
 	return kasprintf(GFP_KERNEL, "%ps <- %ps", (void *)ip, (void *)parent);
 }
 
-static struct ftrace_callers_gone *callers_find_gone(struct ftrace_callers *callers,
-						     const char *name)
+static struct ftrace_count_gone *callers_find_gone(struct ftrace_callers *callers,
+						   const char *name)
 {
-	struct ftrace_callers_gone *gone;
+	struct ftrace_count_gone *gone;
 
 	list_for_each_entry(gone, &callers->gone, node) {
 		if (!strcmp(gone->name, name))
@@ -202,33 +192,18 @@ static struct ftrace_callers_gone *callers_find_gone(struct ftrace_callers *call
 	return NULL;
 }
 
-static struct ftrace_callers_gone *callers_add_gone(struct ftrace_callers *callers,
-						    const char *name)
-{
-	struct ftrace_callers_gone *gone;
-	size_t len = strlen(name) + 1;
-	size_t size = ALIGN(struct_size(gone, name, len), sizeof(u64));
-
-	gone = kzalloc(size + nr_cpu_ids * sizeof(u64), GFP_KERNEL);
-	if (!gone)
-		return NULL;
-	gone->count = (void *)gone + size;
-	memcpy(gone->name, name, len);
-	list_add_tail(&gone->node, &callers->gone);
-	return gone;
-}
-
 /* Without memory for its name the pair keeps its slot. */
 static void callers_keep(struct ftrace_callers *callers, unsigned int i)
 {
 	unsigned long ip = ftrace_callers_ip(callers->key[i]);
 	unsigned long parent = ftrace_callers_parent(callers->key[i]);
 	char *name = ftrace_callers_name(ip, parent - 1);
-	struct ftrace_callers_gone *gone = NULL;
+	struct ftrace_count_gone *gone = NULL;
 	int cpu;
 
 	if (name)
-		gone = callers_find_gone(callers, name) ?: callers_add_gone(callers, name);
+		gone = callers_find_gone(callers, name) ?:
+		       ftrace_count_gone_add(&callers->gone, name);
 	kfree(name);
 	if (!gone) {
 		pr_warn_once("no memory to remember by whom functions were called\n");

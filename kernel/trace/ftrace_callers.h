@@ -26,7 +26,7 @@
 /**
  * struct ftrace_callers - pairs, and how often each was called
  * @node: in the list of all
- * @gone: struct ftrace_callers_gone, by name: pairs of which a part is gone
+ * @gone: struct ftrace_count_gone: pairs of which a part is gone
  * @lost: how many calls have no slot, as all that theirs could be in are taken
  * @nr: number of @key
  * @mask: leaves of a hash the number of a slot
@@ -41,18 +41,6 @@ struct ftrace_callers {
 	unsigned long		mask;
 	u64 __percpu		*count[FTRACE_CALLERS_CHUNKS];
 	u64			key[] __counted_by(nr);
-};
-
-/**
- * struct ftrace_callers_gone - how often a function was called, by names
- * @node: in the list of the callers
- * @count: for each CPU
- * @name: "FUNCTION <- CALLER"
- */
-struct ftrace_callers_gone {
-	struct list_head	node;
-	u64			*count;
-	char			name[];
 };
 
 struct ftrace_callers *ftrace_callers_alloc(unsigned int bits);

@@ -25,6 +25,7 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/sprintf.h>
 #include <linux/string.h>
 
 #include "ftrace_counts.h"
@@ -47,6 +48,44 @@ struct ftrace_count_table {
 };
 
 static LIST_HEAD(counts_all);
+
+/**
+ * ftrace_count_gone_add - begin to keep by name what was counted
+ * @list: where
+ * @name: the name
+ *
+ * Context: sleeps; whatever covers @list is held.
+ * Return: the entry, whose counts are zero; NULL without memory.
+ */
+struct ftrace_count_gone *ftrace_count_gone_add(struct list_head *list, const char *name)
+{
+	struct ftrace_count_gone *gone;
+	size_t len = strlen(name) + 1;
+	size_t size = ALIGN(struct_size(gone, name, len), sizeof(u64));
+
+	gone = kzalloc(size + nr_cpu_ids * sizeof(u64), GFP_KERNEL);
+	if (!gone)
+		return NULL;
+	gone->count = (void *)gone + size;
+	memcpy(gone->name, name, len);
+	list_add_tail(&gone->node, list);
+	return gone;
+}
+
+/**
+ * ftrace_count_gone_free - forget what is kept by name
+ * @list: all that is in it
+ *
+ * Context: as for ftrace_count_gone_add().
+ */
+void ftrace_count_gone_free(struct list_head *list)
+{
+	struct ftrace_count_gone *gone, *next;
+
+	list_for_each_entry_safe(gone, next, list, node)
+		kfree(gone);
+	INIT_LIST_HEAD(list);
+}
 
 /**
  * ftrace_counts_alloc - make counts, of no site yet
@@ -95,16 +134,6 @@ static void count_table_free(struct ftrace_retiree *retiree)
 	kvfree(ct);
 }
 
-static void counts_free_gone(struct ftrace_counts *counts)
-{
-	struct ftrace_count_gone *gone, *next;
-
-	list_for_each_entry_safe(gone, next, &counts->gone, node) {
-		list_del(&gone->node);
-		kfree(gone);
-	}
-}
-
 /**
  * ftrace_counts_put - give a reference to counts back
  * @counts: the counts, or NULL; freed with the last reference, when no code counts
@@ -121,7 +150,7 @@ void ftrace_counts_put(struct ftrace_counts *counts)
 	list_del(&counts->node);
 	list_for_each_entry_safe(ct, next, &counts->tables, node)
 		count_table_free(&ct->retiree);
-	counts_free_gone(counts);
+	ftrace_count_gone_free(&counts->gone);
 	free_percpu(counts->off);
 	kfree(counts);
 }
@@ -334,7 +363,7 @@ void ftrace_counts_reset(struct ftrace_counts *counts)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	counts_free_gone(counts);
+	ftrace_count_gone_free(&counts->gone);
 	ftrace_counts_reset_cpus(counts_reset_cpu, counts);
 }
 
@@ -342,7 +371,7 @@ void ftrace_counts_reset(struct ftrace_counts *counts)
 static void counts_keep(struct ftrace_counts *counts, struct module *mod, unsigned long ip,
 			const char *name, const u64 __percpu *count)
 {
-	size_t size = strlen(name) + MODULE_NAME_LEN + sizeof(" []");
+	char *full __free(kfree) = NULL;
 	struct ftrace_count_gone *gone;
 	u64 sum = 0;
 	int cpu;
@@ -352,21 +381,16 @@ static void counts_keep(struct ftrace_counts *counts, struct module *mod, unsign
 	if (!sum)
 		return;
 
-	size = ALIGN(struct_size(gone, name, size), sizeof(u64));
-	gone = kzalloc(size + nr_cpu_ids * sizeof(u64), GFP_KERNEL);
+	if (mod)
+		full = kasprintf(GFP_KERNEL, "%s [%s]", name, module_name(mod));
+	gone = mod && !full ? NULL : ftrace_count_gone_add(&counts->gone, full ?: name);
 	if (!gone) {
 		pr_warn_once("no memory to remember how often functions were called\n");
 		return;
 	}
-	gone->count = (void *)gone + size;
 	gone->ip = ip;
 	for_each_possible_cpu(cpu)
 		gone->count[cpu] = *per_cpu_ptr(count, cpu);
-	if (mod)
-		sprintf(gone->name, "%s [%s]", name, module_name(mod));
-	else
-		sprintf(gone->name, "%s", name);
-	list_add_tail(&gone->node, &counts->gone);
 }
 
 static void counts_keep_table(struct ftrace_counts *counts, struct ftrace_table *table)

@@ -32,11 +32,11 @@ struct ftrace_time {
 
 /**
  * struct ftrace_count_gone - how often a function was called whose text is gone
- * @node: in the list of the counts
+ * @node: in the list of the counts, or of the callers (ftrace_callers.c)
  * @count: for each CPU
  * @ip: where its site was, if no other text has gone since; or 0
  * @time: what its calls took, if that is known
- * @name: the function, a blank and the module in brackets
+ * @name: the function, a blank and the module in brackets; or a pair's name
  */
 struct ftrace_count_gone {
 	struct list_head	node;
@@ -46,6 +46,8 @@ struct ftrace_count_gone {
 	char			name[];
 };
 
+struct ftrace_count_gone *ftrace_count_gone_add(struct list_head *list, const char *name);
+void ftrace_count_gone_free(struct list_head *list);
 struct ftrace_counts *ftrace_counts_alloc(void);
 void ftrace_counts_get(struct ftrace_counts *counts);
 void ftrace_counts_put(struct ftrace_counts *counts);

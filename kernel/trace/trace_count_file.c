@@ -216,12 +216,17 @@ static bool count_sum(struct count_file *file, const u64 __percpu *count, const 
 	return count_line_add(file, count, plain);
 }
 
-static int count_add_gone(struct count_file *file, const char *name, const u64 *count)
+static int count_add_gone(struct count_file *file, const struct list_head *list)
 {
+	const struct ftrace_count_gone *gone;
 	int ret = 0;
 
-	if (count_sum(file, NULL, count)) {
-		ret = count_add_name(file, name, NULL);
+	list_for_each_entry(gone, list, node) {
+		if (ret || !count_sum(file, NULL, gone->count))
+			continue;
+		if (file->time)
+			file->time[file->nr] = gone->time;
+		ret = count_add_name(file, gone->name, NULL);
 		file->nr++;
 	}
 	return ret;
@@ -251,7 +256,6 @@ static int count_add_table(struct count_file *file, const struct count_instance 
 
 static int count_add_all(struct count_file *file, const struct count_instance *ci)
 {
-	struct ftrace_count_gone *gone;
 	struct ftrace_table *table;
 	int ret = 0;
 
@@ -259,12 +263,7 @@ static int count_add_all(struct count_file *file, const struct count_instance *c
 		ret = ret ?: count_add_table(file, ci, table);
 		cond_resched();
 	}
-	list_for_each_entry(gone, &ci->counts->gone, node) {
-		if (file->time)
-			file->time[file->nr] = gone->time;
-		ret = ret ?: count_add_gone(file, gone->name, gone->count);
-	}
-	return ret;
+	return ret ?: count_add_gone(file, &ci->counts->gone);
 }
 
 /* Adds the line of the first pairs, which are one; says how many. */
@@ -293,7 +292,6 @@ static int count_add_pair(struct count_file *file, const struct ftrace_callers *
 
 static int count_add_pairs(struct count_file *file, const struct ftrace_callers *callers)
 {
-	struct ftrace_callers_gone *gone;
 	unsigned int nr, same;
 	struct count_pair *pairs = count_pairs_get(callers, true, &nr);
 	int ret = PTR_ERR_OR_ZERO(pairs);
@@ -302,11 +300,9 @@ static int count_add_pairs(struct count_file *file, const struct ftrace_callers 
 		ret = count_add_pair(file, callers, &pairs[i], nr - i, &same);
 		cond_resched();
 	}
-	list_for_each_entry(gone, &callers->gone, node)
-		ret = ret ?: count_add_gone(file, gone->name, gone->count);
 	if (!IS_ERR(pairs))
 		kvfree(pairs);
-	return ret;
+	return ret ?: count_add_gone(file, &callers->gone);
 }
 
 /* Last, wherever the others are. */

@@ -128,7 +128,7 @@ static void callers_overflow(struct kunit *test)
 
 static u64 callers_kunit_gone(const struct ftrace_callers *callers, const char *name)
 {
-	struct ftrace_callers_gone *gone;
+	struct ftrace_count_gone *gone;
 	u64 sum = 0;
 	int cpu;
 
