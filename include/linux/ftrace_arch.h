@@ -249,6 +249,22 @@ struct ftrace_callset_link {
 };
 
 /**
+ * struct ftrace_code - code that was made for a callset: its trampoline, or stubs
+ * @tree: in the tree of all
+ * @cs: the callset
+ * @start: where it begins
+ * @size: how many bytes it has
+ * @name: what it is called
+ */
+struct ftrace_code {
+	struct latch_tree_node	tree;
+	struct ftrace_callset	*cs;
+	unsigned long		start;
+	unsigned int		size;
+	const char		*name;
+};
+
+/**
  * struct ftrace_callset - the ops that a site calls, in order
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
@@ -273,7 +289,7 @@ struct ftrace_callset_link {
  * @hash: in the hash of callsets by their ops
  * @idle: in the list of those without sites
  * @pinned: in the list of those that altered text may lead to; these stay
- * @tree: in the tree of trampolines
+ * @code: its trampoline, to be found
  * @retiree: frees the callset and its trampoline
  * @entry: what the word at a site points to, on an architecture that has such a word
  * @late: the direct function that follows the other ops, on an architecture without
@@ -312,7 +328,7 @@ struct ftrace_callset {
 	struct hlist_node	hash;
 	struct list_head	idle;
 	struct list_head	pinned;
-	struct latch_tree_node	tree;
+	struct ftrace_code	code;
 	struct ftrace_retiree	retiree;
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 	struct ftrace_ops	entry;

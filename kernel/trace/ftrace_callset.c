@@ -16,8 +16,7 @@
  * Numbers lead to callsets through chunks of a page, which are never freed, in a
  * table that never moves. A free number holds the next free one.
  *
- * ftrace_lock covers everything but ftrace_callset_get() and
- * ftrace_callset_by_tramp(), which any context may call.
+ * ftrace_lock covers everything but ftrace_callset_get(), which any context may call.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -27,7 +26,6 @@
 #include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
 #include <linux/overflow.h>
-#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -35,6 +33,7 @@
 #include <linux/xarray.h>
 
 #include "ftrace_callset.h"
+#include "ftrace_code.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
 #include "ftrace_guarded.h"
@@ -60,8 +59,6 @@ static LIST_HEAD(callsets_idle);
 
 /* Those that altered text may lead to. */
 LIST_HEAD(ftrace_callsets_pinned);
-
-static struct latch_tree_root callset_tree __cacheline_aligned;
 
 /* Beyond this many, a callset does without a trampoline of its own. */
 #define CALLSET_MAX_TRAMPS	65536
@@ -200,51 +197,6 @@ static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int
 	return NULL;
 }
 
-static void callset_tell_perf_symbol(const struct ftrace_callset *cs, bool gone)
-{
-	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, cs->tramp, cs->tramp_size, gone,
-			   FTRACE_TRAMPOLINE_SYM);
-}
-
-/* Tracers of instructions decode what they were told is there. It has a name all the time. */
-static void callset_tell_perf_new(const struct ftrace_callset *cs)
-{
-	void *text = (void *)cs->tramp;
-
-	callset_tell_perf_symbol(cs, false);
-	perf_event_text_poke(text, NULL, 0, text, cs->tramp_size);
-}
-
-static void callset_tell_perf_gone(const struct ftrace_callset *cs)
-{
-	void *text = (void *)cs->tramp;
-
-	perf_event_text_poke(text, text, cs->tramp_size, NULL, 0);
-	callset_tell_perf_symbol(cs, true);
-}
-
-/* Trampolines do not overlap. */
-static bool callset_tree_less(struct latch_tree_node *a, struct latch_tree_node *b)
-{
-	return container_of(a, struct ftrace_callset, tree)->tramp <
-	       container_of(b, struct ftrace_callset, tree)->tramp;
-}
-
-static int callset_tree_comp(void *key, struct latch_tree_node *node)
-{
-	const struct ftrace_callset *cs = container_of(node, struct ftrace_callset, tree);
-	unsigned long addr = (unsigned long)key;
-
-	if (addr < cs->tramp)
-		return -1;
-	return addr - cs->tramp >= cs->tramp_size;
-}
-
-static const struct latch_tree_ops callset_tree_ops = {
-	.less	= callset_tree_less,
-	.comp	= callset_tree_comp,
-};
-
 /* Nobody: has no callback that does anything, and never goes away. */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static int callset_nobody_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
@@ -279,10 +231,8 @@ static void callset_hide(struct ftrace_retiree *retiree)
 	callset_unlink(cs);
 	ftrace_stubs_hide(cs);
 	ftrace_counts_put(cs->counts);
-	if (cs->tramp) {
-		callset_tell_perf_gone(cs);
-		latch_tree_erase(&cs->tree, &callset_tree, &callset_tree_ops);
-	}
+	if (cs->tramp)
+		ftrace_code_remove(&cs->code);
 	callset_free_number(cs->nr);
 }
 
@@ -637,8 +587,11 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 	}
 	ftrace_counts_get(cs->counts);
 	callset_nr_tramps++;
-	latch_tree_insert(&cs->tree, &callset_tree, &callset_tree_ops);
-	callset_tell_perf_new(cs);
+	cs->code.cs = cs;
+	cs->code.start = cs->tramp;
+	cs->code.size = cs->tramp_size;
+	cs->code.name = FTRACE_TRAMPOLINE_SYM;
+	ftrace_code_add(&cs->code);
 	return 0;
 }
 
@@ -768,21 +721,6 @@ unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 	return ftrace_stubs_target(cs, table, rec, nr, target);
 }
 
-/**
- * ftrace_callset_by_tramp - find the callset whose trampoline an address is in
- * @addr: the address
- *
- * Context: any, as for ftrace_callset_get().
- * Return: the callset, or NULL.
- */
-struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr)
-{
-	struct latch_tree_node *node;
-
-	node = latch_tree_find((void *)addr, &callset_tree, &callset_tree_ops);
-	return node ? container_of(node, struct ftrace_callset, tree) : NULL;
-}
-
 #ifdef CONFIG_UNWINDER_ORC
 /**
  * ftrace_tramp_orc - unwind data of a trampoline
@@ -793,13 +731,12 @@ struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr)
  */
 struct orc_entry *ftrace_tramp_orc(unsigned long ip)
 {
-	struct ftrace_callset *cs = ftrace_callset_by_tramp(ip);
+	const struct ftrace_code *code = ftrace_code_find(ip);
 
-	if (cs)
-		return arch_ftrace_tramp_orc(cs, ip);
+	if (!code)
+		return NULL;
 	/* A stub leaves the stack as a trampoline finds it. */
-	cs = ftrace_stubs_find(ip);
-	return cs ? arch_ftrace_tramp_orc(cs, cs->tramp) : NULL;
+	return arch_ftrace_tramp_orc(code->cs, code == &code->cs->code ? ip : code->cs->tramp);
 }
 #endif
 
@@ -815,7 +752,7 @@ bool is_ftrace_trampoline(unsigned long addr)
 	bool ret;
 
 	preempt_disable_notrace();
-	ret = ftrace_callset_by_tramp(addr) || ftrace_stubs_find(addr);
+	ret = ftrace_code_find(addr);
 	preempt_enable_notrace();
 	return ret;
 }

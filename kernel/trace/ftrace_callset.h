@@ -11,10 +11,6 @@
 
 struct ftrace_table;
 
-/* What /proc/kallsyms and perf call a trampoline, and the module it is in. */
-#define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
-#define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"
-
 extern struct list_head ftrace_callsets_pinned;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
@@ -38,7 +34,6 @@ unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 				    const struct ftrace_table *table,
 				    const struct ftrace_record *rec, unsigned int nr,
 				    unsigned long *target, unsigned int *step);
-struct ftrace_callset *ftrace_callset_by_tramp(unsigned long addr);
 
 #define for_each_ftrace_callset(cs, nr)					\
 	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\

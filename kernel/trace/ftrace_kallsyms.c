@@ -24,10 +24,10 @@
 #include <linux/string.h>
 
 #include "ftrace_callset.h"
+#include "ftrace_code.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
-#include "ftrace_stubs.h"
 
 #ifdef CONFIG_MODULES
 
@@ -183,21 +183,19 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned 
 {
 	unsigned long found_start, found_size;
 	struct init_names *names = NULL;
-	struct ftrace_callset *cs;
+	const struct ftrace_code *code;
 	struct init_func *func;
 	int ret = 0;
 
 	preempt_disable_notrace();
 	/* First what is there now: it may be where init text was. */
-	cs = ftrace_callset_by_tramp(addr);
-	found_size = cs ? cs->tramp_size : ftrace_stubs_around(addr, &found_start);
-	if (!found_size)
+	code = ftrace_code_find(addr);
+	if (!code)
 		names = init_names_find(addr, &func);
-	if (cs) {
-		found_start = cs->tramp;
-		ret = strscpy(sym, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
-	} else if (found_size) {
-		ret = strscpy(sym, FTRACE_STUB_SYM, KSYM_NAME_LEN);
+	if (code) {
+		found_start = code->start;
+		found_size = code->size;
+		ret = strscpy(sym, code->name, KSYM_NAME_LEN);
 	} else if (names) {
 		found_start = func->start;
 		found_size = func->size;

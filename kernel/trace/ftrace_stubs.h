@@ -10,17 +10,12 @@
 
 struct ftrace_table;
 
-/* What /proc/kallsyms and perf call stubs; their module is FTRACE_TRAMPOLINE_MOD. */
-#define FTRACE_STUB_SYM	"ftrace_counting_stubs"
-
 #ifdef ARCH_FTRACE_STUB_SIZE
 int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 			 const struct ftrace_record *rec, unsigned int nr);
 unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct ftrace_table *table,
 				 const struct ftrace_record *rec, unsigned int nr,
 				 unsigned long *target);
-struct ftrace_callset *ftrace_stubs_find(unsigned long addr);
-unsigned int ftrace_stubs_around(unsigned long addr, unsigned long *start);
 void ftrace_stubs_hide(struct ftrace_callset *cs);
 void ftrace_stubs_free(struct ftrace_callset *cs);
 void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_table *table);
@@ -39,16 +34,6 @@ static inline unsigned int ftrace_stubs_target(const struct ftrace_callset *cs,
 					       unsigned long *target)
 {
 	return nr;
-}
-
-static inline struct ftrace_callset *ftrace_stubs_find(unsigned long addr)
-{
-	return NULL;
-}
-
-static inline unsigned int ftrace_stubs_around(unsigned long addr, unsigned long *start)
-{
-	return 0;
 }
 
 static inline void ftrace_stubs_hide(struct ftrace_callset *cs)

@@ -269,11 +269,11 @@ static void callset_target(struct kunit *test)
 		end = tramp + cs->tramp_size;
 		KUNIT_EXPECT_NE(test, tramp, 0);
 		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), tramp);
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(tramp), cs);
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(end - 1), cs);
-		KUNIT_EXPECT_PTR_NE(test, ftrace_callset_by_tramp(tramp - 1), cs);
-		KUNIT_EXPECT_PTR_NE(test, ftrace_callset_by_tramp(end), cs);
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_by_tramp(0), NULL);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_code_find(tramp), &cs->code);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_code_find(end - 1), &cs->code);
+		KUNIT_EXPECT_PTR_NE(test, ftrace_code_find(tramp - 1), &cs->code);
+		KUNIT_EXPECT_PTR_NE(test, ftrace_code_find(end), &cs->code);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_code_find(0), NULL);
 		KUNIT_EXPECT_TRUE(test, is_ftrace_trampoline(tramp));
 		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline((unsigned long)ftrace_caller));
 		/* A second one for the same callset would be lost. */

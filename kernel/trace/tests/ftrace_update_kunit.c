@@ -11,10 +11,10 @@
 #include <linux/kthread.h>
 
 #include "../ftrace_attach.h"
+#include "../ftrace_code.h"
 #include "../ftrace_counts.h"
 #include "../ftrace_guarded.h"
 #include "../ftrace_match.h"
-#include "../ftrace_stubs.h"
 #include "ftrace_kunit.h"
 
 #define UPDATE_KUNIT_OPS	4
