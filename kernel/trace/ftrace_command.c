@@ -504,8 +504,6 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 void ftrace_init_trace_array(struct trace_array *tr)
 {
 	INIT_LIST_HEAD(&tr->func_probes);
-	INIT_LIST_HEAD(&tr->mod_trace);
-	INIT_LIST_HEAD(&tr->mod_notrace);
 }
 
 /**
