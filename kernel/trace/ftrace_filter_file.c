@@ -214,9 +214,10 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		unregister_ftrace_function(ops);
 	ops->flags |= FTRACE_OPS_FL_DELETED;
+	/* After ftrace_kill() it goes on, and with it the filter. */
+	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && unregister_ftrace_function(ops))
+		return;
 	ftrace_free_filter(ops);
 }
 
