@@ -17,7 +17,6 @@
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
-#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>

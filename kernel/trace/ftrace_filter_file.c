@@ -30,8 +30,6 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include <asm/setup.h>
-
 #include "ftrace_command.h"
 #include "ftrace_edit.h"
 #include "ftrace_filter.h"

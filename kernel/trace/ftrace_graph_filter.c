@@ -56,8 +56,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include <asm/setup.h>
-
 #include "ftrace_edit.h"
 #include "ftrace_filter.h"
 #include "ftrace_graph_filter.h"

@@ -9,7 +9,6 @@
  * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
  */
 #include <linux/cleanup.h>
-#include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
@@ -18,7 +17,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/task.h>
 #include <linux/trace_recursion.h>
 #include <linux/workqueue.h>
 

@@ -21,7 +21,6 @@
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
-#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>

@@ -10,7 +10,6 @@
  * The functions here take no lock and know no records: what an address stands for
  * is the caller's affair.
  */
-#include <linux/bsearch.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>

@@ -29,8 +29,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include <asm/setup.h>
-
 #include "ftrace_edit.h"
 #include "ftrace_ops.h"
 #include "ftrace_report.h"
