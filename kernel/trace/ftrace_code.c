@@ -66,8 +66,8 @@ void ftrace_code_add(struct ftrace_code *code)
  * ftrace_code_remove - let code be found no more
  * @code: the code, which no task or CPU is in
  *
- * Context: ftrace_lock is held; sleeps. Who has found it may go on until a grace period of
- * RCU has passed.
+ * Context: ftrace_lock is held; sleeps. A reader that has found it may use it until a
+ * grace period of RCU has passed.
  */
 void ftrace_code_remove(struct ftrace_code *code)
 {

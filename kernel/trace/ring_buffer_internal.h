@@ -170,7 +170,8 @@ struct buffer_data_read_page {
  * @buffer: whose it is; ring_buffer_swap_cpu() changes that
  * @entries: events published, plus those of writers that have not left
  * @entries_bytes: bytes of events in the ring
- * @awaited: somebody may wait for an event, here or on any CPU: the next one is to look
+ * @awaited: not 0 if somebody may wait for an event, here or on any CPU: the next one is to
+ *	     look; some architectures cannot xchg() a byte
  * @irq_work: who waits for this CPU's events
  * @nest: how many ring_buffer_nest_start() there are without an end
  * @saved: what @writers was, by depth
@@ -198,7 +199,7 @@ struct ring_buffer_per_cpu {
 	struct trace_buffer		*buffer;
 	local_t				entries;
 	local_t				entries_bytes;
-	bool				awaited;
+	int				awaited;
 	struct rb_irq_work		irq_work;
 	unsigned int			nest;
 	unsigned int			saved[RB_MAX_DEPTH];

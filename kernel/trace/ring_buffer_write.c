@@ -267,8 +267,8 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
 
-	/* Before the flags are read: who sets one sets this after it. Pairs with rb_await(). */
-	if (!xchg(&cpu_buffer->awaited, false))
+	/* Before the flags are read: a task that sets one sets this after it. Pairs with rb_await(). */
+	if (!xchg(&cpu_buffer->awaited, 0))
 		return;
 	if (all->waiters_pending) {
 		all->waiters_pending = false;
