@@ -5,9 +5,10 @@
  * What is read of symbols and relocations is here too, and how a file grows.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
- * supplements of x86-64, i386 and PowerPC, the Power Architecture 64-Bit ELF V2 ABI,
- * and Arm's AAELF32 and AAELF64; for CALL and NOP the Intel SDM, volume 2, for BL the
- * Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4.
+ * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
+ * ABI, SGI's 64-bit ELF Object File Specification, and Arm's AAELF32 and AAELF64; for
+ * CALL and NOP the Intel SDM, volume 2, for BL the Arm ARM (A5.1, A6.3.4 and C6.2) and
+ * the Power ISA, book I, 2.4, for JAL and LUI the MIPS64 Architecture, volume II.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -64,6 +65,28 @@ static const struct machine machines[] = {
 		.entry_type = R_AARCH64_ABS64,
 		.entry_rel = SHT_RELA,
 		.forms = { { R_AARCH64_CALL26, .insn = 0x94000000 } },
+	},
+	/* LUI begins the call of a module: the site is there, and its LO16 is none. */
+	{
+		.id = EM_MIPS,
+		.elf_class = ELFCLASS32,
+		.entry_type = R_MIPS_32,
+		.entry_rel = SHT_REL,
+		.forms = {
+			{ R_MIPS_26, .insn = 0x0c000000 },
+			{ R_MIPS_HI16, .insn = 0x3c030000 },
+		},
+	},
+	{
+		.id = EM_MIPS,
+		.elf_class = ELFCLASS64,
+		.mips_info = true,
+		.entry_type = R_MIPS_64,
+		.entry_rel = SHT_RELA,
+		.forms = {
+			{ R_MIPS_26, .insn = 0x0c000000 },
+			{ R_MIPS_HI16, .insn = 0x3c030000 },
+		},
 	},
 	{
 		.id = EM_PPC,
@@ -354,7 +377,7 @@ int rel_section_check(struct elf_file *f, size_t index)
 struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at)
 {
 	const u8 *p = f->base + at, *word;
-	u64 info = FIELD_GET(f, p, Rel, r_info);
+	u64 info = reloc_get_info(f, p);
 	struct reloc rel = {
 		.offset = FIELD_GET(f, p, Rel, r_offset),
 		.sym = f->is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info),

@@ -64,13 +64,15 @@ struct call_form {
  * @in_image: an entry is the distance to its site, in 4 bytes, and image mode finishes
  * the table; the sites can be made @nop, and code for exit is kept. Else an entry is
  * an address, as from a compiler that makes the table. @little_insns: instructions are
- * little-endian numbers in every object. An empty one ends @forms.
+ * little-endian numbers in every object. @mips_info: the bytes of r_info stand in one
+ * order in all objects, but for the symbol's. An empty one ends @forms.
  */
 struct machine {
 	u16 id;
 	u8 elf_class;
 	bool in_image;
 	bool little_insns;
+	bool mips_info;
 	u8 nop[SITE_SIZE];
 	u32 entry_type;
 	u32 entry_rel;
@@ -183,10 +185,25 @@ static inline void put_u32(const struct elf_file *f, u8 *p, u32 v)
 #define FIELD_PUT(f, p, type, field, v) \
 	put_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
 
+static inline bool info_is_mixed(const struct elf_file *f)
+{
+	return f->machine->mips_info && !f->big_endian;
+}
+
+static inline u64 reloc_get_info(const struct elf_file *f, const u8 *rel)
+{
+	u64 info = FIELD_GET(f, rel, Rel, r_info);
+
+	return info_is_mixed(f) ? info << 32 | __builtin_bswap32(info >> 32) : info;
+}
+
 static inline void reloc_put_info(const struct elf_file *f, u8 *rel, u32 sym, u32 type)
 {
-	FIELD_PUT(f, rel, Rel, r_info,
-		  f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type));
+	u64 info = f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type);
+
+	if (info_is_mixed(f))
+		info = info >> 32 | (u64)__builtin_bswap32(info) << 32;
+	FIELD_PUT(f, rel, Rel, r_info, info);
 }
 
 static inline size_t entry_size(const struct elf_file *f)

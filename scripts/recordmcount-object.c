@@ -5,7 +5,7 @@
  * The object gets
  *
  *	__mcount_loc         one entry a site, SHF_ALLOC, aligned to its size
- *	.rela__mcount_loc    one relocation an entry (.rel__mcount_loc on i386 and arm)
+ *	.rela__mcount_loc    one relocation an entry (.rel__mcount_loc with SHT_REL)
  *
  * On x86 an entry has 4 bytes. Once relocated it is the distance from itself to its
  * site, so that it needs no relocation when the kernel moves. Elsewhere it is the

@@ -115,7 +115,15 @@ class Elf:
             shift = 32 if self.bits == 64 else 8
             addend = row[2] if rela else struct.unpack_from(self.order + "i", self.data,
                                                            target.sh_offset + row[0])[0]
-            yield (row[0], row[1] & ((1 << shift) - 1), self.symbols[row[1] >> shift], addend)
+            info = self.info(row[1])
+            yield (row[0], info & ((1 << shift) - 1), self.symbols[info >> shift], addend)
+
+    def info(self, word):
+        """r_info; MIPS has the three types in bytes that do not follow the byte order."""
+        if (self.e_machine, self.bits, self.order) != (8, 64, "<"):
+            return word
+        symbol, types = struct.unpack("<I4s", struct.pack("<Q", word))
+        return symbol << 32 | int.from_bytes(types, "big")
 
     def rel_sections(self):
         return [s for s in self.sections if s.sh_type in (SHT_REL, SHT_RELA)]

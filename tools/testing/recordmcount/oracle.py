@@ -8,15 +8,17 @@ import subprocess
 from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTION
 
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
-# By machine: the size of an entry, the type of its relocation and the name of the latter's section. They
-# are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32 and R_PPC64_ADDR64.
-ENTRIES = {62: (4, 2, ".rela"), 3: (4, 2, ".rel"), 40: (4, 2, ".rel"), 183: (8, 257, ".rela"), 20: (4, 1, ".rela"),
-           21: (8, 38, ".rela")}
+# By machine and bits: the size of an entry, the type of its relocation and the name of the latter's section.
+# They are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32, R_PPC64_ADDR64, R_MIPS_32 and
+# R_MIPS_64.
+ENTRIES = {(62, 64): (4, 2, ".rela"), (3, 32): (4, 2, ".rel"), (40, 32): (4, 2, ".rel"),
+           (183, 64): (8, 257, ".rela"), (20, 32): (4, 1, ".rela"), (21, 64): (8, 38, ".rela"),
+           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela")}
 R_NONE = 0
 TABLE = "__mcount_loc"
 
 SECTION = re.compile(r"^Disassembly of section (.*):$")
-CALL = re.compile(r"^ *([0-9a-f]+):\t.*\b(?:call|bl).*\t[0-9a-f]+: (R_\w+)\t"
+CALL = re.compile(r"^ *([0-9a-f]+):\t.*\b(?:call|bl|jal|lui).*\t[0-9a-f]+: (R_\w+)\t"
                   r"(?:__fentry__|\.?_?mcount|__gnu_mcount_nc)(?:-0x4)?$")
 
 
@@ -70,7 +72,7 @@ def check_group(elf, table, rels, site_section, errors):
 def recorded_sites(elf, errors):
     """[(section's index, offset)] that our table names; complaints go to errors."""
     sites = []
-    size, relocation, rel_name = ENTRIES[elf.e_machine]
+    size, relocation, rel_name = ENTRIES[elf.e_machine, elf.bits]
     for rels in elf.rel_sections():
         table = elf.sections[rels.sh_info]
         if table.name != TABLE:
