@@ -6,9 +6,11 @@
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
  * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
- * ABI, SGI's 64-bit ELF Object File Specification, and Arm's AAELF32 and AAELF64; for
- * CALL and NOP the Intel SDM, volume 2, for BL the Arm ARM (A5.1, A6.3.4 and C6.2) and
- * the Power ISA, book I, 2.4, for JAL and LUI the MIPS64 Architecture, volume II.
+ * ABI, SGI's 64-bit ELF Object File Specification, Arm's AAELF32 and AAELF64, and the
+ * SPARC Compliance Definition 2.4.1; for CALL and NOP the Intel SDM, volume 2, for BL the
+ * Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4, for JAL and LUI the
+ * MIPS64 Architecture, volume II, for SPARC's CALL the SPARC Architecture Manual,
+ * version 9, A.8.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -104,6 +106,16 @@ static const struct machine machines[] = {
 		.entry_type = R_PPC64_ADDR64,
 		.entry_rel = SHT_RELA,
 		.forms = { { R_PPC64_REL24, .insn = 0x48000001 } },
+	},
+	{
+		.id = EM_SPARCV9,
+		.elf_class = ELFCLASS64,
+		.entry_type = R_SPARC_64,
+		.entry_rel = SHT_RELA,
+		.forms = {
+			{ R_SPARC_WDISP30, .insn = 0x40000000 },
+			{ R_SPARC_WPLT30, .insn = 0x40000000 },
+		},
 	},
 };
 

@@ -9,11 +9,11 @@ from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTI
 
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
 # By machine and bits: the size of an entry, the type of its relocation and the name of the latter's section.
-# They are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32, R_PPC64_ADDR64, R_MIPS_32 and
-# R_MIPS_64.
+# They are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32, R_PPC64_ADDR64, R_MIPS_32,
+# R_MIPS_64 and R_SPARC_64.
 ENTRIES = {(62, 64): (4, 2, ".rela"), (3, 32): (4, 2, ".rel"), (40, 32): (4, 2, ".rel"),
            (183, 64): (8, 257, ".rela"), (20, 32): (4, 1, ".rela"), (21, 64): (8, 38, ".rela"),
-           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela")}
+           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela"), (43, 64): (8, 32, ".rela")}
 R_NONE = 0
 TABLE = "__mcount_loc"
 
