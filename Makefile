@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -37,6 +37,7 @@ help:
 	@echo '                  before and not counted; AGAINST=stock shows what differs there'
 	@echo 'make cycles       what an event costs on this CPU, with the ring buffers of stock and ours in a program'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
+	@echo 'make bench-arch A=arm64  what function tracing costs on one other architecture, stock beside ours'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
 	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
@@ -145,6 +146,9 @@ arches: tree
 
 arch: $(if $(A),ours-arch/$(A) stock-arch/$(A))
 	@harness/arch $(A) $(if $(filter-out 0 no,$(FRESH)),--fresh)
+
+bench-arch: $(if $(A),ours-arch/$(A) stock-arch/$(A))
+	@harness/bench-arch $(A)
 
 model:
 	@harness/setup build model

@@ -158,6 +158,13 @@ def kvm_trial(kernel):
         return False
 
 
+def emulator(accel):
+    """What says how instructions are executed."""
+    if accel == "icount":
+        return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2025-01-01,clock=vm"]
+    return ["-accel", "kvm" if accel == "kvm" else "tcg,thread=multi"]
+
+
 def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu, qemu):
     """The whole command line; the job's line is standard output, the console's a pipe."""
     cmd = [*qemu, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem,
@@ -165,13 +172,7 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
            "-kernel", image, "-initrd", initrd]
     if not reboots:
         cmd += ["-no-reboot"]
-    if accel == "icount":
-        cmd += ["-accel", "tcg", "-icount", "shift=0,sleep=off",
-                "-rtc", "base=2025-01-01,clock=vm"]
-    elif accel == "kvm":
-        cmd += ["-accel", "kvm"]
-    else:
-        cmd += ["-accel", "tcg,thread=multi"]
+    cmd += emulator(accel)
     words = ["console=ttyS0,115200", "panic=-1", "tsc=reliable"]
     if shell:
         cmd += ["-serial", "mon:stdio"]
@@ -193,12 +194,12 @@ def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, con
     return cmd + ["-append", " ".join(words + ([append] if append else []))]
 
 
-def other_command(machine, image, initrd, smp, mem, append, out, console_fd):
+def other_command(machine, image, initrd, accel, smp, mem, append, out, console_fd):
     """The same for another architecture, which is emulated and neither shell nor plugin has. The job's
     output and /out go through virtio."""
     said = machines.said(machine)
     cmd = [*said["qemu"].split(), "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
-           "-kernel", image, "-initrd", initrd, "-accel", "tcg,thread=multi",
+           "-kernel", image, "-initrd", initrd, *emulator(accel),
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={said['console']}", "panic=-1", f"guest.tty={said.get('job', 'hvc0')}"]
@@ -369,7 +370,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
             cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,
                                cpu, qemu)
         else:
-            cmd = other_command(machine, image, initrd, smp, mem, append, sent, console_w)
+            cmd = other_command(machine, image, initrd, accel, smp, mem, append, sent, console_w)
         if shell:
             os.close(console)
             os.close(console_w)
