@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Results of tests, as jobs/lib.sh writes them. A file that includes it has printf() and va_list. */
+/* Results of tests, as jobs/lib.sh writes them. Needs stdio.h and stdarg.h. */
 static int failures;
 
 __attribute__((format(printf, 2, 3)))

@@ -267,7 +267,7 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
 
-	/* Before the flags are read: a task that sets one sets this after it. Pairs with rb_await(). */
+	/* Before the flags are read. A task sets one, and then this. Pairs with rb_await(). */
 	if (!xchg(&cpu_buffer->awaited, 0))
 		return;
 	if (all->waiters_pending) {
@@ -402,7 +402,7 @@ static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *
 	s64 write = local64_read(&next->write);
 	long entries = local_read(&next->entries);
 
-	/* A writer that moved the tail meanwhile has changed these two, perhaps before they were read. */
+	/* A writer that moved the tail has changed these two, perhaps before they were read. */
 	barrier();
 	if (READ_ONCE(cpu_buffer->tail_page) != tail)
 		return;
