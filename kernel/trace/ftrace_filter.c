@@ -5,7 +5,8 @@
  * ftrace_edit.c has what a change is.
  *
  * Invariants:
- *  1. Site sets are sorted and never change; a filter gets another one.
+ *  1. Site sets are sorted. A filter that ops go by gets another one when it
+ *     changes; only the sites of text that goes away leave a set in place.
  *  2. A change is collected in an edit, and made to the filter as it is when the
  *     edit is committed.
  *  3. A filter->only that becomes empty becomes NULL (every site), unless it
@@ -174,13 +175,15 @@ static void filter_forget(struct ftrace_filter *filter, unsigned long start, uns
  */
 void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 {
-	struct ftrace_filter *filter;
+	struct ftrace_filter *filter, *next;
 	struct ftrace_ops *ops;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	list_for_each_entry(filter, &filters_in_use, pending)
+	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
 		filter_forget(filter, start, end);
+		filter_update_list(filter);
+	}
 	/* A filter that was set up by hand is not on the list. */
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
 		if (list_empty(&ops->filter->pending))
@@ -375,12 +378,46 @@ static int owner_edit_start(const struct owner_edit *e, struct ftrace_edit *edit
 	return e->buf ? owner_edit_pattern(e, edit) : 0;
 }
 
+/*
+ * Takes sites away from an ops that is not registered. The owner may free the ops next,
+ * whatever this returns, so it takes no memory and works after ftrace_kill().
+ */
+static int owner_edit_take_back(const struct owner_edit *e)
+{
+	struct ftrace_filter *filter = e->ops->filter;
+
+	for (unsigned int i = 0; i < e->cnt; i++) {
+		unsigned long ip = ftrace_location_any(e->ips[i]);
+
+		if (!ip)
+			return -EINVAL;
+		if (!ftrace_site_set_has(filter->only, ip))
+			return -ENOENT;
+	}
+	for (unsigned int i = 0; i < e->cnt; i++) {
+		unsigned long ip = ftrace_location_any(e->ips[i]);
+
+		ftrace_site_set_forget(filter->only, ip, ip + 1);
+	}
+	if (e->cnt && !filter->only->nr && list_empty(&filter->later)) {
+		ftrace_site_set_free(filter->only);
+		filter->only = NULL;
+	}
+	filter_update_list(filter);
+	return 0;
+}
+
 static int owner_edit_commit(const struct owner_edit *e)
 {
 	struct ftrace_edit edit;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
+
+	ftrace_ops_init(e->ops);
+	if (e->remove && !e->reset && !(e->ops->flags & FTRACE_OPS_FL_ENABLED) &&
+	    e->ops->filter == &e->ops->own_filter)
+		return owner_edit_take_back(e);
 
 	ret = owner_edit_start(e, &edit) ?: ftrace_edit_commit(&edit, e->ops->filter, e->exclude);
 	ftrace_edit_destroy(&edit);

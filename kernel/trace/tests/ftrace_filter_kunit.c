@@ -263,12 +263,38 @@ static void filter_of_ops(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ops.filter->not, NULL);
 }
 
+/*
+ * The owner of an ops that is not registered may free it when it has taken back the
+ * last site, so that works even after ftrace_kill(), and leaves nothing on the list.
+ */
+static void filter_of_ops_taken_back(struct kunit *test)
+{
+	static struct ftrace_ops ops = { .func = ftrace_stub };
+	unsigned long ips[2] = { kunit_site(1), kunit_site(1) };
+
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(1), 0, 0), 0);
+	/* As if one were in a module. */
+	scoped_guard(mutex, &ftrace_lock)
+		list_add_tail(&ops.filter->pending, &filters_in_use);
+	ftrace_disabled = 1;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops, ips, 2, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ops.filter->only ? ops.filter->only->nr : 0, 1);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), 0);
+	ftrace_disabled = 0;
+	KUNIT_EXPECT_PTR_EQ(test, ops.filter->only, NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->pending));
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), -ENOENT);
+	ftrace_free_filter(&ops);
+}
+
 static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE_PARAM(filter_edits, filter_kunit_edits_gen_params),
 	KUNIT_CASE_PARAM(filter_bad_words, filter_kunit_bads_gen_params),
 	KUNIT_CASE(filter_waits_for_module),
 	KUNIT_CASE(filter_waits_no_more),
 	KUNIT_CASE(filter_of_ops),
+	KUNIT_CASE(filter_of_ops_taken_back),
 	{ }
 };
 
