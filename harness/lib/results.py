@@ -61,7 +61,9 @@ class Case:
         for line in self.log:
             if re.match(r"Required .* (is not|doesn't)", line):
                 return line
-        said = [line for line in self.log[1:] if not line.startswith("+")]
+        # Our cases call fail() with the reason, which then prints more and cleans up.
+        said = [m.group(1) for line in self.log if (m := re.match(r"\++ fail (.+)", line))]
+        said = said or [line for line in self.log[1:] if not line.startswith("+")]
         return said[-1] if said else "no reason in its log"
 
 

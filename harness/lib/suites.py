@@ -63,7 +63,7 @@ def judge_case(case, session):
         totals.fail(case.name, f"{case.result}, and not listed in harness/expected-unsupported: {case.reason()}",
                     log)
     else:
-        totals.fail(case.name, case.result, log)
+        totals.fail(case.name, f"{case.result}: {case.reason()}", log)
 
 
 def ftracetest(session, suite, cpus):
