@@ -202,16 +202,37 @@ static void func_repeats_flush(struct trace_array *tr)
 /* The callbacks */
 
 /*
- * How many frames a stack begins with that are of no interest. With the ORC
- * unwinder: __ftrace_trace_stack() and the callback; __trace_stack() and
- * ftrace_pid_func() end in jumps. Otherwise: __trace_stack(), the callback and
- * the trampoline; __ftrace_trace_stack() sees to itself.
+ * How many frames a stack begins with that are of no interest: __trace_stack(), and
+ * what there is between it and the function at @ip. Without trampolines that depends on
+ * whether the list function was on the way, so look for the site in the stack, from the
+ * caller of this on. Where it is not there, @otherwise is what is returned.
  */
-static __always_inline int func_stack_skip(struct ftrace_ops *ops)
+static noinline int func_frames_to(unsigned long ip, int otherwise)
+{
+	unsigned long frame[8];
+	unsigned int nr;
+
+	if (IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
+		return otherwise;
+	nr = stack_trace_save(frame, ARRAY_SIZE(frame), 1);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (frame[i] - ip <= MCOUNT_INSN_SIZE)
+			return i + 1;
+	}
+	return otherwise;
+}
+
+/*
+ * With the ORC unwinder these frames are __ftrace_trace_stack() and the callback, as
+ * __trace_stack() and ftrace_pid_func() end in jumps. Otherwise, __trace_stack(), the
+ * callback and the trampoline; __ftrace_trace_stack() sees to itself.
+ */
+static __always_inline int func_stack_skip(struct ftrace_ops *ops, unsigned long ip)
 {
 	if (IS_ENABLED(CONFIG_UNWINDER_ORC))
 		return 2;
-	return 3 + (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && ftrace_pids_enabled(ops));
+	return func_frames_to(ip, 3 + (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) &&
+				       ftrace_pids_enabled(ops)));
 }
 
 /* Must be inlined: func_stack_skip() counts frames, and @opts is a constant. */
@@ -231,7 +252,7 @@ static __always_inline void func_trace(unsigned long ip, unsigned long parent_ip
 	if ((opts & FUNC_OPT_NO_REPEATS) && func_is_repeat(tr, ip, parent_ip))
 		goto unlock;
 	if (func_record(tr, ip, parent_ip) && (opts & FUNC_OPT_STACK))
-		__trace_stack(tr, tracing_gen_ctx_dec(), func_stack_skip(ops));
+		__trace_stack(tr, tracing_gen_ctx_dec(), func_stack_skip(ops, ip));
 unlock:
 	ftrace_test_recursion_unlock(bit);
 }
@@ -568,7 +589,8 @@ static void func_probe_call(unsigned long ip, unsigned long parent_ip, struct tr
 		break;
 	case FUNC_STACKTRACE:
 		if (tracer_tracing_is_on(tr) && func_count_take(count))
-			__trace_stack(tr, tracing_gen_ctx_dec(), FUNC_PROBE_STACK_SKIP);
+			__trace_stack(tr, tracing_gen_ctx_dec(),
+				      func_frames_to(ip, FUNC_PROBE_STACK_SKIP));
 		break;
 	case FUNC_DUMP:
 	case FUNC_CPUDUMP:

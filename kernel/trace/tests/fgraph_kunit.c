@@ -424,10 +424,12 @@ static void fgraph_waits_for_guest(struct kunit *test)
 /* A CALL of a user that is gone is written back: it is not entered, nor looked at. */
 static void fgraph_altered_site(struct kunit *test)
 {
-	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
 	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
 	void *ip = (void *)kunit_site(0);
+	struct fgraph_kunit_user *user;
 
+	kunit_needs_poke(test);
+	user = kzalloc(sizeof(*user), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, user);
 	memcpy(nop, ip, sizeof(nop));
 	user->gops.entryfunc = fgraph_kunit_entry;

@@ -26,7 +26,9 @@
 #include <linux/trace_events.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_X86
 #include <asm/text-patching.h>
+#endif
 
 /* Three functions that are cheap, call no other site, and are never inlined. */
 #define KUNIT_NR_SITES	3
@@ -68,7 +70,14 @@ static __maybe_unused unsigned long kunit_site(unsigned int i)
 }
 
 /* What neither the compiler nor the tracer leaves at a site. */
-static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = { [0 ... MCOUNT_INSN_SIZE - 1] = 0x90 };
+
+/* Before a test that writes text. Each architecture does that in another way. */
+static __maybe_unused void kunit_needs_poke(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_X86))
+		kunit_skip(test, "the test writes the text of x86 only");
+}
 
 /*
  * Puts bytes where a site is. It may run meanwhile: both are NOPs, or calls that
@@ -76,9 +85,11 @@ static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = { 0x90, 0x90, 0x9
  */
 static __maybe_unused void kunit_poke(void *site, const void *bytes)
 {
+#ifdef CONFIG_X86
 	guard(mutex)(&text_mutex);
 	text_poke(site, bytes, MCOUNT_INSN_SIZE);
 	text_poke_sync();
+#endif
 }
 
 /* A guest stays inside of a callback for a while. */

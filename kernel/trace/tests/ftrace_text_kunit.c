@@ -7,7 +7,8 @@
  */
 #include "ftrace_kunit.h"
 
-#if defined(CONFIG_MODULES) && defined(CONFIG_64BIT)
+/* Their sites are at odd addresses, which other architectures do not have. */
+#ifdef CONFIG_X86_64
 
 /* A module that is nowhere: only its addresses are looked at. */
 #define TEXT_KUNIT_TEXT	(MODULES_VADDR + 0x10000)
@@ -190,4 +191,4 @@ static struct kunit_suite text_kunit_suite = {
 
 kunit_test_suite(text_kunit_suite);
 
-#endif /* CONFIG_MODULES && CONFIG_64BIT */
+#endif /* CONFIG_X86_64 */
