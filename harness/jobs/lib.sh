@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the guests' jobs share. A word guest.NAME=VALUE of the command line sets the variable NAME; a result is a
-# line of TAP, with no number. They begin in tracefs.
+# What the guests' jobs share. A word guest.NAME=VALUE of the command line or of /job/words sets the variable NAME;
+# a result is a line of TAP, with no number. They begin in tracefs.
 cd /sys/kernel/tracing || exit 1
-for word in $(cat /proc/cmdline); do
+for word in $(cat /proc/cmdline /job/words 2>/dev/null); do
 	case $word in guest.*=*) declare "${word#guest.}" ;; esac
 done
 

@@ -5,6 +5,7 @@ harness/config/arch/NAME.config, beside the symbols:
 	# image: PATH       what boots, below the build's directory; make's target is its name up to a dot
 	# qemu: WORDS       the emulator with its machine; without them, as the PC
 	# package: NAME     where Debian has the emulator
+	# cpus: NUMBER      how many the emulator can give it at most; any number without it
 	# console: TTY      the kernel's
 	# job: TTY          the job's line, the first of virtio's consoles; hvc0 without it
 	# debian: NAME      what Debian calls the architecture; NAME without it

@@ -50,7 +50,7 @@ PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
 SYMPTOMS = [
     (PANIC, "panic", re.compile(r"Kernel panic"), 5),
     (OOPS, "oops", re.compile(r"Oops[: ]|BUG: |kernel BUG at|general protection fault|"
-                              r"Unable to handle|unable to handle|double fault"), 30),
+                              r"Unable to handle|unable to handle|double fault|\w\[#\d+\]:"), 30),
     (WARNING, "warning", re.compile(r"WARNING: |INFO: rcu.*stall|rcu: INFO:.*stall|"
                                     r"INFO: task .* blocked|suspicious RCU"), None),
 ]
@@ -106,9 +106,11 @@ def modules_keep(path):
     return not path.endswith(("/build", "/source")) and os.path.exists(path)
 
 
-def job_archive(out, script, trees, modules):
-    """Appends the job to the user space: its script, its files, the kernel's modules."""
+def job_archive(out, script, words, trees, modules):
+    """Appends the job to the user space: its script, words and files, the kernel's modules."""
     a = newc.Archive(out)
+    if words:
+        a.data("/job/words", " ".join(words).encode())
     if script:
         a.file("/job/run", script, 0o755)
         a.file("/job/lib.sh", job("lib.sh"))
@@ -158,11 +160,11 @@ def kvm_trial(kernel):
         return False
 
 
-def emulator(accel):
+def emulator(accel, threads="multi"):
     """What says how instructions are executed."""
     if accel == "icount":
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2025-01-01,clock=vm"]
-    return ["-accel", "kvm" if accel == "kvm" else "tcg,thread=multi"]
+    return ["-accel", "kvm" if accel == "kvm" else f"tcg,thread={threads}"]
 
 
 def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu, qemu):
@@ -198,8 +200,10 @@ def other_command(machine, image, initrd, accel, smp, mem, append, out, console_
     """The same for another architecture, which is emulated and neither shell nor plugin has. The job's
     output and /out go through virtio."""
     said = machines.said(machine)
+    most = int(said.get("cpus", smp))
+    smp, threads = min(smp, most), "single" if most == 1 else "multi"
     cmd = [*said["qemu"].split(), "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
-           "-kernel", image, "-initrd", initrd, *emulator(accel),
+           "-kernel", image, "-initrd", initrd, *emulator(accel, threads),
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={said['console']}", "panic=-1", f"guest.tty={said.get('job', 'hvc0')}"]
@@ -348,6 +352,11 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     command instead of QEMU. Returns a Result."""
     image, machine = kernels.image(kernel), kernels.machine(kernel)
     archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
+    words = []
+    if "qemu" in machines.said(machine):
+        # An emulator may cut a long command line off: the job's words go another way.
+        words = [word for word in append.split() if word.startswith("guest.")]
+        append = " ".join(word for word in append.split() if not word.startswith("guest."))
     # So that being ended leaves neither a guest nor its files behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if accel is None:
@@ -358,7 +367,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
             for path in archives:
                 with open(path, "rb") as archive:
                     shutil.copyfileobj(archive, f)
-            job_archive(f, script, trees, modules and kernels.modules(kernel))
+            job_archive(f, script, words, trees, modules and kernels.modules(kernel))
             f.flush()
             if bootconfig:
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
