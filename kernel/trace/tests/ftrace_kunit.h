@@ -70,7 +70,9 @@ static __maybe_unused unsigned long kunit_site(unsigned int i)
 }
 
 /* What neither the compiler nor the tracer leaves at a site. */
-static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = { [0 ... MCOUNT_INSN_SIZE - 1] = 0x90 };
+static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = {
+	[0 ... MCOUNT_INSN_SIZE - 1] = 0x90
+};
 
 /* Before a test that writes text. Each architecture does that in another way. */
 static __maybe_unused void kunit_needs_poke(struct kunit *test)
