@@ -250,26 +250,6 @@ static void callset_conflicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_ops_conflict(&b, &a), row->why);
 }
 
-/* Without trampolines all sites call the same. */
-static void callset_target_common(struct kunit *test)
-{
-	struct ftrace_callset *cs;
-
-	guard(mutex)(&ftrace_lock);
-
-	callset_nr_tramps += CALLSET_MAX_TRAMPS;
-	KUNIT_EXPECT_EQ(test, ftrace_callset_target(NULL), 0);
-	cs = callset_kunit_of(test, BIT(0));
-	if (cs) {
-		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), 0);
-		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
-		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), FTRACE_ADDR);
-		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline(FTRACE_ADDR));
-	}
-	callset_kunit_drop();
-	callset_nr_tramps -= CALLSET_MAX_TRAMPS;
-}
-
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 static void callset_target(struct kunit *test)
 {
@@ -311,6 +291,24 @@ static void callset_target(struct kunit *test)
 	}
 	callset_kunit_drop();
 	callset_kunit_ops[1].flags = 0;
+}
+#else
+/* Without trampolines all sites call the same. */
+static void callset_target(struct kunit *test)
+{
+	struct ftrace_callset *cs;
+
+	guard(mutex)(&ftrace_lock);
+
+	KUNIT_EXPECT_EQ(test, ftrace_callset_target(NULL), 0);
+	cs = callset_kunit_of(test, BIT(0));
+	if (cs) {
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), FTRACE_ADDR);
+		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline(FTRACE_ADDR));
+	}
+	callset_kunit_drop();
 }
 #endif
 
@@ -458,10 +456,7 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE(callset_with_and_without_are_inverse),
 	KUNIT_CASE_PARAM(callset_flags, callset_kunit_flags_gen_params),
 	KUNIT_CASE_PARAM(callset_conflicts, callset_kunit_conflicts_gen_params),
-	KUNIT_CASE(callset_target_common),
-#ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 	KUNIT_CASE(callset_target),
-#endif
 	KUNIT_CASE(callset_number_is_free_after_release),
 	KUNIT_CASE(callset_with_sites_stays),
 	KUNIT_CASE(callset_silence),
