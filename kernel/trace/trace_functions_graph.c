@@ -423,9 +423,7 @@ int allocate_fgraph_ops(struct trace_array *tr, struct ftrace_ops *ops)
  */
 void free_fgraph_ops(struct trace_array *tr)
 {
-	/* After ftrace_kill() callsets go on naming it for ever. */
-	if (!ftrace_is_dead())
-		kfree(tr->gops);
+	kfree(tr->gops);
 	tr->gops = NULL;
 }
 

@@ -450,6 +450,38 @@ static void fgraph_altered_site(struct kunit *test)
 		ftrace_release_repaired();
 }
 
+/* After ftrace_kill() no site is written. A user can go nevertheless, and is not called. */
+static void fgraph_after_kill(struct kunit *test)
+{
+	u8 *ip = (u8 *)fgraph_kunit_ips[0], nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
+	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+	const unsigned int bits[] = { 0x1 };
+
+	KUNIT_ASSERT_NOT_NULL(test, user);
+	memcpy(nop, ip, sizeof(nop));
+	user->gops.entryfunc = fgraph_kunit_entry;
+	user->gops.retfunc = fgraph_kunit_return;
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, bits[0]), 0);
+	memcpy(call, ip, sizeof(call));
+	KUNIT_EXPECT_MEMNEQ(test, call, nop, sizeof(nop));
+	/* No more than this of ftrace_kill(), for it is to be undone. */
+	ftrace_disabled = 1;
+	unregister_ftrace_graph(&user->gops);
+	ftrace_disabled = 0;
+	KUNIT_EXPECT_MEMEQ(test, ip, call, sizeof(call));
+	ftrace_free_filter(&user->gops.ops);
+	memset(user, 0x6b, sizeof(*user));
+	kfree(user);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
+
+	/* Where tracing goes on, the next one finds the site in order. */
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[0], bits[0]), 0);
+	fgraph_kunit_expect(test, bits, 1);
+	unregister_ftrace_graph(&fgraph_kunit_users[0].gops);
+	KUNIT_EXPECT_MEMEQ(test, ip, nop, sizeof(nop));
+}
+
 static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_one_user),
 	KUNIT_CASE(fgraph_several_users),
@@ -462,6 +494,7 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_walks_entries),
 	KUNIT_CASE(fgraph_waits_for_guest),
 	KUNIT_CASE(fgraph_altered_site),
+	KUNIT_CASE(fgraph_after_kill),
 	{ }
 };
 
