@@ -42,6 +42,7 @@ class Suite:
     timeout: int = 1800     # seconds for a guest
     quiet: int = None       # for a case; without it, one that hangs has the guest's
     mem: str = "1G"
+    cpus: dict = dataclasses.field(default_factory=dict)    # {part: number}, where it is not 2
     prepare: object = None  # function(stock's kernel), before all else
 
     @property
@@ -75,6 +76,7 @@ class Results:
             listed.writelines(c + "\n" for c in cases)
             listed.flush()
             r, where = guests.run_suite(name, self.kernel, script, self.suite.name, modules=True,
+                                        smp=self.suite.cpus.get(self.part, 2),
                                         trees=[*trees, ("/job/cases", listed.name)], mem=self.suite.mem,
                                         additions=self.suite.additions, timeout=self.suite.timeout,
                                         quiet=self.suite.quiet)

@@ -103,13 +103,17 @@ def kunit_results(lines):
     return found.values()
 
 
+def kunit_said(result, console):
+    """The lines of the console that say why a case failed."""
+    leaf = result.name.split(": ")[-1]
+    return [line for line in console if "EXPECTATION" in line or "ASSERTION" in line or leaf in line]
+
+
 def kunit(session, suite, cpus):
     r, where = session.run(suite, "kunit", cpus, "kunit.enable=1", timeout=400)
     found = kunit_results(r.console + r.output)
     for result in found:
-        leaf = result.name.split(": ")[-1]
-        said = [c for c in r.console if "EXPECTATION" in c or "ASSERTION" in c or leaf in c]
-        session.totals.add(result, said[:session.log_lines])
+        session.totals.add(result, kunit_said(result, r.console)[:session.log_lines])
     if not found:
         session.totals.fail("suites have run", "no KUnit result came: is CONFIG_KUNIT with our suites on?")
     results.verdict(r, session.totals, where)
