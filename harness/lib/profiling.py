@@ -50,7 +50,7 @@ def said(kernel, output):
     """Prints what the commands said, and warns if they failed."""
     status = None
     for line in output:
-        if m := re.match(r"shell ns=\d+ result=(\d+)$", line):
+        if m := re.match(r"shell ns=\d+ result=(\d+) ", line):
             status = int(m.group(1))
         elif line:
             print(f"    {line}")
