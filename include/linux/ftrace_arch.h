@@ -356,6 +356,21 @@ static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 #endif
 }
 
+/**
+ * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
+ * @cs: the callset
+ *
+ * Such an ops protects itself from recursion. It may have a gate.
+ *
+ * Context: ftrace_lock is held.
+ * Return: whether that is all there is to call.
+ */
+static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
+{
+	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
+	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
+}
+
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
  * arch_ftrace_tramp_alloc - make the trampoline of a callset

@@ -278,11 +278,15 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *entry, struct ftrace_regs *fregs);
+static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *entry, struct ftrace_regs *fregs);
 
 /* What ftrace_caller finds through the word at a site. */
 static void callset_set_entry(struct ftrace_callset *cs)
 {
-	cs->entry.func = callset_entry_func;
+	bool one = ftrace_callset_is_plain(cs) && cs->link[0].gate;
+
+	cs->entry.func = one ? callset_entry_one : callset_entry_func;
 }
 #else
 static void callset_set_entry(struct ftrace_callset *cs)
@@ -838,6 +842,24 @@ static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 }
 
 NOKPROBE_SYMBOL(callset_entry_func);
+
+/* The same for one ops that brings all the protection that it needs, but may go away. */
+static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *entry, struct ftrace_regs *fregs)
+{
+	struct ftrace_callset *cs = container_of(entry, struct ftrace_callset, entry);
+	struct ftrace_gate_count __percpu *count = cs->link[0].gate->count;
+	struct ftrace_ops *ops;
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+
+	ftrace_gate_enter(count);
+	ops = READ_ONCE(cs->ops[0]);
+	ops->func(ip, parent_ip, ops, fregs);
+	ftrace_gate_leave(count);
+}
+
+NOKPROBE_SYMBOL(callset_entry_one);
 #endif
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

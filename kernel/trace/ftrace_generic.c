@@ -62,18 +62,12 @@ const struct ftrace_ops ftrace_list_ops = {
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
-/* Whether ftrace_caller can call the ops itself. The callset without it is none at all. */
-static bool generic_calls_ops(const struct ftrace_callset *cs)
-{
-	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->link[0].gate && !cs->ops[0]->counts &&
-	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
-}
-
 static const struct ftrace_ops *generic_word(const struct ftrace_callset *cs)
 {
 	if (!cs)
 		return &ftrace_nop_ops;
-	return generic_calls_ops(cs) ? cs->ops[0] : &cs->entry;
+	/* The callset without the ops is none at all. */
+	return ftrace_callset_is_plain(cs) && !cs->link[0].gate ? cs->ops[0] : &cs->entry;
 }
 
 /**
