@@ -35,7 +35,6 @@
 #include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/jiffies.h>
-#include <linux/kprobes.h>
 #include <linux/kstrtox.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -43,13 +42,11 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
-#include <linux/ring_buffer.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "ftrace_attach.h"
@@ -61,7 +58,7 @@
 #include "ftrace_sites.h"
 #include "trace.h"
 #include "trace_guard.h"
-#include "trace_record.h"
+#include "trace_guard_cost.h"
 
 #define GUARD_PERIOD	(HZ / 10)
 
@@ -465,179 +462,6 @@ static void guard_work(struct work_struct *work)
 		queue_delayed_work_on(gc->cpu, system_highpri_wq, &gc->work, GUARD_PERIOD);
 }
 
-/* What a call costs */
-
-/* Something that is traced, and does next to nothing. */
-#define GUARD_EXAMPLE		jiffies_to_msecs
-#define GUARD_CALLS		256
-#define GUARD_TRIES		16
-
-static struct trace_buffer *guard_buffer;
-
-static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			      struct ftrace_regs *fregs)
-{
-	struct trace_record record;
-	struct ftrace_entry *entry;
-
-	preempt_disable_notrace();
-	entry = trace_record_begin_at(&record, guard_buffer, sizeof(*entry), NULL);
-	if (entry) {
-		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, 1));
-		entry->ip = ip;
-		entry->parent_ip = parent_ip;
-		trace_record_end(&record);
-	}
-	preempt_enable_notrace();
-}
-
-/* The least time of so many calls, in nanoseconds. */
-static u64 guard_time_calls(void)
-{
-	unsigned int (*example)(unsigned long j) = GUARD_EXAMPLE;
-	u64 least = U64_MAX;
-
-	/* Called as it is, whatever the compiler knows of it. */
-	OPTIMIZER_HIDE_VAR(example);
-	for (unsigned int try = 0; try < GUARD_TRIES; try++) {
-		u64 start, time;
-
-		guard(irqsave)();
-		start = ktime_get_mono_fast_ns();
-		for (unsigned int i = 0; i < GUARD_CALLS; i++)
-			example(i);
-		time = ktime_get_mono_fast_ns() - start;
-		least = min(least, time);
-	}
-	return least;
-}
-
-static u64 guard_picoseconds(u64 with, u64 without)
-{
-	return with > without ? div_u64((with - without) * 1000, GUARD_CALLS) : 0;
-}
-
-static int guard_measure_func(u64 without, u64 *cost)
-{
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
-	int ret;
-
-	if (!ops)
-		return -ENOMEM;
-	ops->func = guard_write_entry;
-	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
-	      register_ftrace_function(ops);
-	if (!ret) {
-		*cost = guard_picoseconds(guard_time_calls(), without);
-		unregister_ftrace_function(ops);
-	}
-	ftrace_free_filter(ops);
-	return ret;
-}
-
-#ifdef CONFIG_KPROBES
-/* In the way of an event that has to be asked whether to be recorded. */
-static int guard_write_event(struct kprobe *probe, struct pt_regs *regs)
-{
-	struct kprobe_trace_entry_head *entry;
-	struct ring_buffer_event *event;
-
-	event = trace_buffer_lock_reserve(guard_buffer, TRACE_FN, sizeof(*entry),
-					  tracing_gen_ctx());
-	if (!event)
-		return 0;
-	entry = ring_buffer_event_data(event);
-	entry->ip = (unsigned long)probe->addr;
-	trace_buffer_unlock_commit_nostack(guard_buffer, event);
-	return 0;
-}
-
-NOKPROBE_SYMBOL(guard_write_event);
-
-static int guard_measure_probe(u64 without, u64 *cost)
-{
-	struct kprobe *probe __free(kfree) = kzalloc(sizeof(*probe), GFP_KERNEL);
-	int ret;
-
-	if (!probe)
-		return -ENOMEM;
-	probe->addr = (kprobe_opcode_t *)GUARD_EXAMPLE;
-	probe->pre_handler = guard_write_event;
-	ret = register_kprobe(probe);
-	if (ret)
-		return ret;
-	*cost = guard_picoseconds(guard_time_calls(), without);
-	unregister_kprobe(probe);
-	return 0;
-}
-#else
-static int guard_measure_probe(u64 without, u64 *cost)
-{
-	return 0;
-}
-#endif
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* By the tracer's own functions, as an instance that only has a buffer. */
-static int guard_measure_graph(u64 without, u64 *cost)
-{
-	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
-	int ret;
-
-	if (!tr || !ops)
-		return -ENOMEM;
-	tr->array_buffer.buffer = guard_buffer;
-	ret = allocate_fgraph_ops(tr, ops);
-	if (ret)
-		return ret;
-	tr->gops->ops.guarded = FTRACE_GUARDED_NOT;
-	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
-	      register_ftrace_graph(tr->gops);
-	if (!ret) {
-		*cost = guard_picoseconds(guard_time_calls(), without);
-		unregister_ftrace_graph(tr->gops);
-	}
-	free_fgraph_ops(tr);
-	ftrace_free_filter(ops);
-	return ret;
-}
-#else
-static int guard_measure_graph(u64 without, u64 *cost)
-{
-	return 0;
-}
-#endif
-
-/* Once: what an event of each kind costs on this machine, in a buffer that nobody sees. */
-static int guard_measure(void)
-{
-	u64 *cost = guard_cost, without;
-	int ret;
-
-	lockdep_assert_held(&guard_mutex);
-
-	if (cost[FTRACE_GUARDED_FUNCTION])
-		return 0;
-	guard_buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
-	if (!guard_buffer)
-		return -ENOMEM;
-	without = guard_time_calls();
-	ret = guard_measure_graph(without, &cost[FTRACE_GUARDED_GRAPH]) ?:
-	      guard_measure_probe(without, &cost[FTRACE_GUARDED_PROBE]) ?:
-	      guard_measure_func(without, &cost[FTRACE_GUARDED_FUNCTION]);
-	ring_buffer_free(guard_buffer);
-	guard_buffer = NULL;
-	/* Nothing was called if all tracing is switched off. */
-	if (!ret && !cost[FTRACE_GUARDED_FUNCTION])
-		ret = -ENODEV;
-	if (!ret)
-		pr_info("a traced call costs %llu ps, with its return %llu, a probe's event %llu\n",
-			cost[FTRACE_GUARDED_FUNCTION], cost[FTRACE_GUARDED_GRAPH],
-			cost[FTRACE_GUARDED_PROBE]);
-	return ret;
-}
-
 /* On and off */
 
 static void guard_free_cpus(void)
@@ -756,8 +580,8 @@ static int guard_set(const struct guard_limits *limits)
 
 	lockdep_assert_held(&guard_mutex);
 
-	if (limits->overhead)
-		ret = guard_measure();
+	if (limits->overhead && !guard_cost[FTRACE_GUARDED_FUNCTION])
+		ret = trace_guard_measure(guard_cost);
 	if (!ret && guard_wants(limits) && !guard_runs)
 		ret = guard_start();
 	if (ret)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a traced call costs. See trace_guard_cost.c.
+ */
+#ifndef _KERNEL_TRACE_TRACE_GUARD_COST_H
+#define _KERNEL_TRACE_TRACE_GUARD_COST_H
+
+#include <linux/types.h>
+
+int trace_guard_measure(u64 *cost);
+
+#endif /* _KERNEL_TRACE_TRACE_GUARD_COST_H */
