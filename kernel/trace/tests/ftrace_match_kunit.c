@@ -261,7 +261,8 @@ static void match_kunit_look_up(struct kunit *test, const struct match_kunit_sym
 	const char **names __free(kvfree) = kvmalloc_array(nr, sizeof(*names), GFP_KERNEL);
 	unsigned long *addrs __free(kvfree) = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
 	unsigned int wrong = 0;
-	u64 start, end;
+	ktime_t start;
+	s64 us;
 
 	if (!names || !addrs) {
 		KUNIT_FAIL(test, "no memory");
@@ -269,10 +270,10 @@ static void match_kunit_look_up(struct kunit *test, const struct match_kunit_sym
 	}
 	for (unsigned int i = 0; i < nr; i++)
 		names[i] = symbol[i].name;
-	start = ktime_get_ns();
+	start = ktime_get();
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, nr, addrs), 0);
-	end = ktime_get_ns();
-	kunit_info(test, "%u names: %llu us\n", nr, (end - start) / NSEC_PER_USEC);
+	us = ktime_us_delta(ktime_get(), start);
+	kunit_info(test, "%u names: %lld us\n", nr, us);
 	for (unsigned int i = 0; i < nr; i++) {
 		if (addrs[i] != symbol[i].addr && !wrong++)
 			KUNIT_FAIL(test, "%s: %lx, not %lx", names[i], addrs[i], symbol[i].addr);
