@@ -305,8 +305,8 @@ static void callset_target(struct kunit *test)
 	if (cs) {
 		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
-		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), FTRACE_ADDR);
-		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline(FTRACE_ADDR));
+		KUNIT_EXPECT_EQ(test, ftrace_callset_target(cs), (unsigned long)ftrace_caller);
+		KUNIT_EXPECT_FALSE(test, is_ftrace_trampoline((unsigned long)ftrace_caller));
 	}
 	callset_kunit_drop();
 }

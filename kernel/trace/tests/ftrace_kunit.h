@@ -52,6 +52,10 @@ static __maybe_unused void kunit_call_site(unsigned int i)
 	}
 }
 
+/* Addresses without code, for tables that are in no map. */
+#define KUNIT_NOWHERE	((unsigned long)(IS_ENABLED(CONFIG_64BIT) ?			\
+				 0xffff123400000000ULL : 0xf0000000))
+
 /* A module that is nowhere: it has a name, and what the test writes into it. */
 static __maybe_unused struct module *kunit_module(struct kunit *test)
 {

@@ -6,7 +6,7 @@
  */
 #include "ftrace_kunit.h"
 
-#define PROFILE_KUNIT_BASE	0xffff123400000000UL
+#define PROFILE_KUNIT_BASE	KUNIT_NOWHERE
 #define PROFILE_KUNIT_NR	8
 
 static struct ftrace_table *profile_kunit_table(struct kunit *test)

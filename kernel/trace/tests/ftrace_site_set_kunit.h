@@ -16,7 +16,7 @@
 
 /* The first and the last address are the ends of what an address can be. */
 static const unsigned long site_set_kunit_ips[SITE_SET_KUNIT_IPS] = {
-	0, 0x1000, 0xffffffff81000004, ULONG_MAX,
+	0, 0x1000, -0x7efffffcUL, ULONG_MAX,
 };
 
 static __maybe_unused struct ftrace_site_set *site_set_kunit_make(unsigned int bits)

@@ -35,10 +35,12 @@ static const struct sites_kunit_bound sites_kunit_bounds[] = {
 	{ "at the last",			5, 0xfffffff0, 4 },
 	{ "after the last",			5, 0xfffffff1, 5 },
 	{ "the highest offset",			5, U32_MAX, 5 },
+#ifdef CONFIG_64BIT
 	{ "above what an offset can say",	5, 1UL << 32, 5 },
 	{ "above, and equal to one modulo 2^32", 5, (1UL << 32) + 0x10, 5 },
 	{ "below the base",			5, -1UL, 0 },
 	{ "far below the base",			5, -(1UL << 32) + 0x20, 0 },
+#endif
 };
 
 KUNIT_ARRAY_PARAM_DESC(sites_kunit_bounds, sites_kunit_bounds, name);
@@ -48,7 +50,7 @@ static void sites_lower_bound(struct kunit *test)
 	const struct sites_kunit_bound *row = test->param_value;
 	struct ftrace_record recs[ARRAY_SIZE(sites_kunit_offsets)] = { };
 	struct ftrace_table table = {
-		.base	= 0xffff123400000000,
+		.base	= IS_ENABLED(CONFIG_64BIT) ? KUNIT_NOWHERE : 0,
 		.recs	= recs,
 		.nr	= row->nr,
 	};

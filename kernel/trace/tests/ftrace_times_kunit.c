@@ -6,7 +6,7 @@
  */
 #include "ftrace_kunit.h"
 
-#define TIMES_KUNIT_BASE	0xffff123400000000UL
+#define TIMES_KUNIT_BASE	KUNIT_NOWHERE
 #define TIMES_KUNIT_SKIP	0x1000UL
 #define TIMES_KUNIT_SIZE	(3 * TIMES_BUCKET + 16)
 

@@ -47,7 +47,7 @@ static void guard_kunit_rate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 4), GUARD_LIMIT_RATE);
 
 	/* In ten seconds, as many are. */
-	guard_kunit_round(&round, 10 * NSEC_PER_SEC, calls, 1);
+	guard_kunit_round(&round, 10ULL * NSEC_PER_SEC, calls, 1);
 	KUNIT_EXPECT_FALSE(test, guard_decide(&round, &limits));
 }
 

@@ -14,7 +14,7 @@
  * @name: what it is about
  * @words: the stack, growing down to word 0
  * @addr: return addresses, up to a 0
- * @depth: of each that is found, in bytes; 0 for one that is not
+ * @depth: of each that is found, in bytes where a word has eight; 0 for one that is not
  */
 struct stack_kunit_row {
 	const char	*name;
@@ -66,7 +66,7 @@ static void stack_finds(struct kunit *test)
 			continue;
 		if (want < found) {
 			KUNIT_EXPECT_EQ(test, addr[want], row->addr[i]);
-			KUNIT_EXPECT_EQ(test, depth[want], row->depth[i]);
+			KUNIT_EXPECT_EQ(test, depth[want], row->depth[i] / 8 * sizeof(long));
 		}
 		want++;
 	}
