@@ -9,7 +9,8 @@ jobs are appended to it as further archives by vm.py, so each is made once; it i
 made again when this file, newc.py or guest-src/ change.
 
 Other architectures, build/guest/MACHINE.cpio, have static programs of Debian's packages
-for them, fetched with lists of packages of their own.
+for them, fetched with lists of packages of their own. Where there are no such packages,
+the programs are built from Debian's sources.
 
 Additions, build/guest/NAME.cpio:
 	kselftest   what some cases of the kernel's selftests call
@@ -81,9 +82,11 @@ ETC = {
 }
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
+# The sources of these, where Debian has no packages of the architecture.
+OTHER_SOURCES = ("busybox", "bash")
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
 # What a suite that this system has not is looked for by. One of several may be out of order.
-OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
+OTHER_SOURCE = "{} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
@@ -288,6 +291,11 @@ def debian_uris():
                           "Origin: Debian", "Label: Debian").split()))
 
 
+def built(machine):
+    """Whether its programs are."""
+    return machines.said(machine).get("programs") == "source"
+
+
 def apt_of(machine):
     """Options of apt for another architecture's packages: what this system has stays as it is."""
     top, said = os.path.join(PACKAGES_HERE, machine), machines.said(machine)
@@ -300,9 +308,33 @@ def apt_of(machine):
     if "suites" in said:
         options |= {"Dir::Etc::sourcelist": top + "/sources.list", "Dir::Etc::sourceparts": "/dev/null"}
         with open(top + "/sources.list", "w") as f:
-            f.writelines(OTHER_SOURCE.format(uri, suite) for uri in debian_uris()
-                         for suite in said["suites"].split())
+            f.writelines(OTHER_SOURCE.format("deb-src" if built(machine) else "deb", uri, suite)
+                         for uri in debian_uris() for suite in said["suites"].split())
     return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+
+
+def fetch_programs(machine, apt, work, top):
+    run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=work)
+    for deb in os.listdir(work):
+        run("dpkg-deb", "-x", os.path.join(work, deb), top)
+
+
+def build_programs(machine, apt, work, top):
+    """As Debian configures the static ones, but for what its rules add for a package."""
+    prefix, make_it = machines.said(machine)["CROSS_COMPILE"], ("make", f"-j{os.environ.get('J') or os.cpu_count()}")
+    run("apt-get", *apt, "--download-only", "source", *OTHER_SOURCES, cwd=work)
+    for dsc in [f for f in os.listdir(work) if f.endswith(".dsc")]:
+        run("dpkg-source", "--no-check", "-x", dsc, dsc.split("_")[0], cwd=work)
+    busybox, bash = (os.path.join(work, name) for name in OTHER_SOURCES)
+    shutil.copyfile(busybox + "/debian/config/pkg/static", busybox + "/.config")
+    run("make", f"CROSS_COMPILE={prefix}", "oldconfig", cwd=busybox, stdin=subprocess.DEVNULL)
+    run(*make_it, f"CROSS_COMPILE={prefix}", "busybox", cwd=busybox)
+    run("./configure", "--host=" + prefix.strip("-"), "--enable-static-link", "--without-bash-malloc", "--disable-nls",
+        cwd=bash)
+    run(*make_it, "bash", cwd=bash)
+    os.makedirs(top + "/bin")
+    shutil.copy(busybox + "/busybox", top + OTHER_PACKAGES["busybox-static"])
+    shutil.copy(bash + "/bash", top + OTHER_PACKAGES["bash-static"])
 
 
 def other_packages(machine):
@@ -310,21 +342,21 @@ def other_packages(machine):
     top = os.path.join(PACKAGES_HERE, machine, "root")
     if os.path.isdir(top):
         return top
-    names = ", ".join(OTHER_PACKAGES)
+    names = ("the sources of " + ", ".join(OTHER_SOURCES) if built(machine) else
+             "packages " + ", ".join(OTHER_PACKAGES))
     if os.environ.get("SETUP") == "no":
-        fail(f"packages {names} for {machine} are not in build/guest/packages", "run without SETUP=no to fetch them there")
-    print(f"image: fetching packages {names} for {machine} (kept in build/guest/packages, not installed)", flush=True)
-    apt, debs = apt_of(machine), os.path.join(PACKAGES_HERE, machine, "debs")
-    os.makedirs(debs, exist_ok=True)
-    shutil.rmtree(top + ".part", ignore_errors=True)
+        fail(f"{names} for {machine} are not in build/guest/packages", "run without SETUP=no to fetch them there")
+    print(f"image: fetching {names} for {machine} (kept in build/guest/packages, not installed)", flush=True)
+    apt, work = apt_of(machine), os.path.join(PACKAGES_HERE, machine, "work")
+    for old in (work, top + ".part"):
+        shutil.rmtree(old, ignore_errors=True)
+    os.makedirs(work)
     try:
         # One source of several may be out of order, and not be the one that is needed.
         subprocess.run(["apt-get", *apt, "update"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=debs)
-        for deb in os.listdir(debs):
-            run("dpkg-deb", "-x", os.path.join(debs, deb), top + ".part")
+        (build_programs if built(machine) else fetch_programs)(machine, apt, work, top + ".part")
     except (subprocess.CalledProcessError, FileNotFoundError) as e:
-        fail(f"packages {names} for {machine} could not be fetched ({getattr(e, 'stderr', e)})",
+        fail(f"{names} for {machine} could not be {'built' if built(machine) else 'fetched'} ({getattr(e, 'stderr', e)})",
              "see that the sources of apt have them")
     os.rename(top + ".part", top)
     return top
