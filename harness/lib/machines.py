@@ -7,6 +7,7 @@ harness/config/arch/NAME.config, beside the symbols:
 	# package: NAME     where Debian has the emulator
 	# cpus: NUMBER      how many the emulator can give it at most; any number without it
 	# console: TTY      the kernel's
+	# off: poweroff     what ends the emulator; a reboot without it
 	# job: TTY          the job's line, the first of virtio's consoles; hvc0 without it
 	# debian: NAME      what Debian calls the architecture; NAME without it
 	# suites: NAME...   of Debian's, which have its packages; those of this system without them

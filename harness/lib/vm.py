@@ -207,6 +207,8 @@ def other_command(machine, image, initrd, accel, smp, mem, append, out, console_
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={said['console']}", "panic=-1", f"guest.tty={said.get('job', 'hvc0')}"]
+    if said.get("off") == "poweroff":
+        words += ["guest.poweroff"]
     if out:
         cmd += ["-chardev", f"file,id=out,path={out}", "-device", "virtserialport,nr=2,chardev=out,name=out"]
         words += ["guest.out=vport0p2"]
