@@ -149,6 +149,21 @@ unsigned int arch_ftrace_check_sites(unsigned long base, const struct ftrace_rec
  */
 void arch_ftrace_report_site(unsigned long ip, unsigned long target);
 
+#ifndef arch_ftrace_stack_addr
+/**
+ * arch_ftrace_stack_addr - what stack traces have of the call at a site
+ * @ip: the site
+ *
+ * The architecture defines it in asm/ftrace.h, if that is not the byte after the site.
+ *
+ * Context: any.
+ */
+static __always_inline unsigned long arch_ftrace_stack_addr(unsigned long ip)
+{
+	return ip + MCOUNT_INSN_SIZE;
+}
+#endif
+
 /* Batches of instructions to replace. The architecture defines struct ftrace_patch. */
 
 struct ftrace_patch;

@@ -41,6 +41,7 @@
 #include <linux/cleanup.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -171,7 +172,7 @@ static __always_inline unsigned long stack_depth(unsigned long sp, unsigned long
 	return top - sp + sizeof(long);
 }
 
-/* The words that a function finds at its entry begin at @sp; @ip is the byte after its site. */
+/* The words that a function finds at its entry begin at @sp; @ip is what traces have of its site. */
 static void stack_measure(struct stack_max *max, unsigned long ip, unsigned long *sp,
 			  unsigned long *top)
 {
@@ -247,7 +248,7 @@ static void stack_measure_if_deeper(unsigned long ip, unsigned long parent_ip,
 	local_irq_save(flags);
 	arch_spin_lock(&stack_max_lock);
 	if (stack_depth(sp, top) > stack_max.size) {
-		stack_measure(&stack_max, ip + MCOUNT_INSN_SIZE, (unsigned long *)sp,
+		stack_measure(&stack_max, arch_ftrace_stack_addr(ip), (unsigned long *)sp,
 			      (unsigned long *)top);
 		if (unlikely(task_stack_end_corrupted(current)))
 			stack_panic(&stack_max);

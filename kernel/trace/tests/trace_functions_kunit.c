@@ -160,7 +160,7 @@ static void func_no_lines(struct kunit *test)
 /* The function itself comes first, or with the ORC unwinder after its trampoline. */
 static void func_stacks(struct kunit *test)
 {
-	unsigned long ip = kunit_site(0) + MCOUNT_INSN_SIZE;
+	unsigned long ip = arch_ftrace_stack_addr(kunit_site(0));
 
 	KUNIT_EXPECT_EQ(test, func_kunit_option("func_stack_trace"), 0);
 	func_kunit_call(0, 1);
@@ -342,7 +342,7 @@ static void func_command_traceoff(struct kunit *test)
 /* Frames of the tracer are left out, those of the function are not. */
 static void func_command_stacktrace(struct kunit *test)
 {
-	unsigned long ip = kunit_site(0) + MCOUNT_INSN_SIZE;
+	unsigned long ip = arch_ftrace_stack_addr(kunit_site(0));
 
 	KUNIT_EXPECT_EQ(test, tracing_set_tracer(func_kunit_tr, "nop"), 0);
 	KUNIT_EXPECT_EQ(test, func_kunit_command("gcd", "stacktrace", "1"), 0);
