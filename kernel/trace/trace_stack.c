@@ -172,7 +172,7 @@ static __always_inline unsigned long stack_depth(unsigned long sp, unsigned long
 	return top - sp + sizeof(long);
 }
 
-/* The words that a function finds at its entry begin at @sp; @ip is what traces have of its site. */
+/* The words that a function finds at its entry begin at @sp; @ip is its site's in traces. */
 static void stack_measure(struct stack_max *max, unsigned long ip, unsigned long *sp,
 			  unsigned long *top)
 {
