@@ -205,7 +205,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_call
 	if (bit < 0)
 		return;
 	if (fgraph_enter(task, cs, ip, retp))
-		*retp = (unsigned long)return_to_handler;
+		*retp = FTRACE_RETURN_HANDLER;
 	ftrace_test_recursion_unlock(bit);
 }
 
@@ -382,10 +382,7 @@ unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 
 static bool fgraph_is_handler(unsigned long addr)
 {
-	unsigned long handler =
-		(unsigned long)dereference_kernel_function_descriptor(return_to_handler);
-
-	return addr == handler || ftrace_times_is_handler(addr);
+	return addr == FTRACE_RETURN_HANDLER || ftrace_times_is_handler(addr);
 }
 
 /**

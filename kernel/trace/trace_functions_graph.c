@@ -247,7 +247,7 @@ static void trace_graph_alone(unsigned long ip, unsigned long *retp, struct ftra
 	}
 	if (likely(cpu_buffer) &&
 	    likely(graph_enter_alone(task, gops, buffer, cpu_buffer, ip, retp)))
-		*retp = (unsigned long)return_to_handler;
+		*retp = FTRACE_RETURN_HANDLER;
 	preempt_enable_notrace();
 	if (unlikely(!cpu_buffer))
 		ftrace_graph_func(ip, retp, cs);
