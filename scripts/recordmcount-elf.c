@@ -6,11 +6,12 @@
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
  * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
- * ABI, SGI's 64-bit ELF Object File Specification, Arm's AAELF32 and AAELF64, and the
- * SPARC Compliance Definition 2.4.1; for CALL and NOP the Intel SDM, volume 2, for BL the
- * Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4, for JAL and LUI the
- * MIPS64 Architecture, volume II, for SPARC's CALL the SPARC Architecture Manual,
- * version 9, A.8.
+ * ABI, SGI's 64-bit ELF Object File Specification, Arm's AAELF32 and AAELF64, the SPARC
+ * Compliance Definition 2.4.1, and binutils' include/elf/sh.h; for CALL and NOP the Intel
+ * SDM, volume 2, for BL the Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4,
+ * for JAL and LUI the MIPS64 Architecture, volume II, for SPARC's CALL the SPARC
+ * Architecture Manual, version 9, A.8, for JMP, LDS and NOP of SuperH the SH-4 Software
+ * Manual.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -116,6 +117,15 @@ static const struct machine machines[] = {
 			{ R_SPARC_WDISP30, .insn = 0x40000000 },
 			{ R_SPARC_WPLT30, .insn = 0x40000000 },
 		},
+	},
+	/* JMP @r1 with LDS r0,pr after it; the word that r1 was loaded from is the site. */
+	{
+		.id = EM_SH,
+		.elf_class = ELFCLASS32,
+		.in_place = true,
+		.entry_type = R_SH_DIR32,
+		.entry_rel = SHT_RELA,
+		.forms = { { R_SH_DIR32, .before = 0x412b402a, .pad = 0x0009 } },
 	},
 };
 
@@ -397,7 +407,7 @@ struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u
 	};
 
 	word = section_word(f, relsec->sh.sh_info, rel.offset);
-	if (relsec->sh.sh_type == SHT_RELA)
+	if (relsec->sh.sh_type == SHT_RELA && !f->machine->in_place)
 		rel.addend = FIELD_GET(f, p, Rela, r_addend);
 	else if (word)
 		rel.addend = (s32)get_u32(f, word);

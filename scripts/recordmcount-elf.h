@@ -49,7 +49,9 @@ enum verdict {
 
 /*
  * One way to call: a relocation type, and the opcode before its field, or else the
- * instruction that the field is part of. With @halves that is two of 16 bits.
+ * instruction that the field is part of. With @halves that is two of 16 bits. Where the
+ * field is a word of data, the two instructions @before make it one, with or without @pad
+ * after them. Other words may have the same relocation.
  */
 struct call_form {
 	u32 type;
@@ -57,6 +59,8 @@ struct call_form {
 	u8 opcode[2];
 	bool halves;
 	u32 insn;
+	u32 before;
+	u16 pad;
 };
 
 /*
@@ -65,7 +69,8 @@ struct call_form {
  * the table; the sites can be made @nop, and code for exit is kept. Else an entry is
  * an address, as from a compiler that makes the table. @little_insns: instructions are
  * little-endian numbers in every object. @mips_info: the bytes of r_info stand in one
- * order in all objects, but for the symbol's. An empty one ends @forms.
+ * order in all objects, but for the symbol's. @in_place: the linker takes an addend from
+ * the word, also where the relocation has a field for it. An empty one ends @forms.
  */
 struct machine {
 	u16 id;
@@ -73,6 +78,7 @@ struct machine {
 	bool in_image;
 	bool little_insns;
 	bool mips_info;
+	bool in_place;
 	u8 nop[SITE_SIZE];
 	u32 entry_type;
 	u32 entry_rel;

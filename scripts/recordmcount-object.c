@@ -97,7 +97,7 @@ static void entries_fill(struct elf_file *f, const struct site *site, size_t nr,
 		addend = site[i].offset - sec->base_value;
 		FIELD_PUT(f, rel, Rel, r_offset, i * entry_size(f));
 		reloc_put_info(f, rel, sec->base_sym, f->machine->entry_type);
-		if (f->machine->entry_rel == SHT_RELA)
+		if (f->machine->entry_rel == SHT_RELA && !f->machine->in_place)
 			FIELD_PUT(f, rel, Rela, r_addend, addend);
 		else
 			put_num(f, entry + i * entry_size(f), entry_size(f), addend);

@@ -154,6 +154,18 @@ static int insn_check(struct object *o, const struct call_form *form, const u8 *
 	return 0;
 }
 
+/* Do the instructions before a word of data jump to the address in it? */
+static bool word_is_called(const struct elf_file *f, const struct call_form *form, const u8 *code,
+			   u64 offset)
+{
+	if (offset >= 2 && get_num(f, code - 2, 2) == form->pad) {
+		code -= 2;
+		offset -= 2;
+	}
+	return offset >= 4 &&
+	       (get_num(f, code - 4, 2) << 16 | get_num(f, code - 2, 2)) == form->before;
+}
+
 /* A relocation uses a target's symbol: is it a site, none, or an error? */
 static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 {
@@ -168,6 +180,10 @@ static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 	if (!code || rel->offset < form->opcode_len)
 		return fail(f, "section %u (%s): relocation at 0x%llx, outside of it",
 			    site->sec, section_name(f, site->sec), rel->offset);
+	if (form->before && !word_is_called(f, form, code, rel->offset)) {
+		warn_ignored(f, site->sec, rel->offset, "a word that no call loads");
+		return 0;
+	}
 	if (form->opcode_len ? opcode_check(o, form, code, site->sec, rel) :
 			       insn_check(o, form, code, site->sec, rel))
 		return VERDICT_FAILED;

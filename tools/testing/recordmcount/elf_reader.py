@@ -10,6 +10,7 @@ SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP = 2, 4, 0x200
 STT_FUNC, STT_SECTION, STT_FILE = 2, 3, 4
 STB_LOCAL, STB_WEAK = 0, 2
 SHN_LORESERVE, SHN_XINDEX = 0xff00, 0xffff
+EM_SH = 42
 
 EHDR_FIELDS = {
     64: [("e_type", 16, 2), ("e_machine", 18, 2), ("e_version", 20, 4), ("e_entry", 24, 8),
@@ -107,14 +108,15 @@ class Elf:
             self.symbols.append(Symbol(i, self.string(strings + name), info, sec, value, size))
 
     def relocations(self, sec):
-        """(offset, type, symbol, addend) of each; REL's addend is read in place."""
+        """(offset, type, symbol, addend) of each; the addend of REL, and of SuperH, is read in place."""
         form = {(64, True): "QQq", (64, False): "QQ", (32, True): "IIi", (32, False): "II"}
         rela = sec.sh_type == SHT_RELA
+        in_place = not rela or self.e_machine == EM_SH
         target = self.sections[sec.sh_info]
         for row in struct.iter_unpack(self.order + form[self.bits, rela], self.content(sec)):
             shift = 32 if self.bits == 64 else 8
-            addend = row[2] if rela else struct.unpack_from(self.order + "i", self.data,
-                                                           target.sh_offset + row[0])[0]
+            addend = struct.unpack_from(self.order + "i", self.data,
+                                        target.sh_offset + row[0])[0] if in_place else row[2]
             info = self.info(row[1])
             yield (row[0], info & ((1 << shift) - 1), self.symbols[info >> shift], addend)
 

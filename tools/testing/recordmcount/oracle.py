@@ -10,16 +10,19 @@ from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTI
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
 # By machine and bits: the size of an entry, the type of its relocation and the name of the latter's section.
 # They are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32, R_PPC64_ADDR64, R_MIPS_32,
-# R_MIPS_64 and R_SPARC_64.
+# R_MIPS_64, R_SPARC_64 and R_SH_DIR32.
 ENTRIES = {(62, 64): (4, 2, ".rela"), (3, 32): (4, 2, ".rel"), (40, 32): (4, 2, ".rel"),
            (183, 64): (8, 257, ".rela"), (20, 32): (4, 1, ".rela"), (21, 64): (8, 38, ".rela"),
-           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela"), (43, 64): (8, 32, ".rela")}
+           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela"), (43, 64): (8, 32, ".rela"),
+           (42, 32): (4, 1, ".rela")}
 R_NONE = 0
 TABLE = "__mcount_loc"
 
 SECTION = re.compile(r"^Disassembly of section (.*):$")
 CALL = re.compile(r"^ *([0-9a-f]+):\t.*\b(?:call|bl|jal|lui).*\t[0-9a-f]+: (R_\w+)\t"
                   r"(?:__fentry__|\.?_?mcount|__gnu_mcount_nc)(?:-0x4)?$")
+# On SuperH a call loads the address from the word after it, which is aligned.
+SH_CALL = re.compile(r"^.*\tjmp\t@r1\n.*\tlds\tr0,pr\n(?:.*\tnop\t?\n)? *([0-9a-f]+):\t.*: R_SH_DIR32\tmcount$", re.M)
 
 
 def objdump_calls(path, objdump="objdump"):
@@ -27,6 +30,7 @@ def objdump_calls(path, objdump="objdump"):
     out = subprocess.run([objdump, "-drw", path], stdout=subprocess.PIPE, check=True,
                          text=True, errors="replace").stdout
     sites, section = collections.Counter(), None
+    out = SH_CALL.sub(r"\1:\tcall\t\1: R_SH_DIR32\tmcount", out)
     for line in out.split("\n"):
         if ": R_" in line:
             match = CALL.match(line)
