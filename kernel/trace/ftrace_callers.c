@@ -9,7 +9,8 @@
  *
  * Invariants:
  *  1. A slot is taken by one cmpxchg() and stays the pair's until the text of a part of it
- *     goes, or the table is cleared. Nobody can be about to count in the slot then.
+ *     goes, or the table is cleared. Nobody can be about to count in the slot then. Where
+ *     64 bits cannot be exchanged at once, one at a time takes a slot.
  *  2. A count is changed by its own CPU only, and by one instruction that cannot be
  *     interrupted. Each call is counted in one slot, or among the lost. On 32 bits it
  *     takes two instructions, and an NMI between them is lost.
@@ -20,7 +21,9 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/atomic.h>
 #include <linux/ftrace.h>
+#include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/overflow.h>
 #include <linux/printk.h>
@@ -134,6 +137,32 @@ void ftrace_callers_clear(struct ftrace_callers *callers)
 	memset(callers->key, 0, array_size(callers->nr, sizeof(callers->key[0])));
 }
 
+/*
+ * Returns whose the slot is, or 0 if it was free. Where one at a time takes a slot, another
+ * CPU or an NMI that comes meanwhile finds none.
+ */
+static u64 callers_take(u64 *slot, u64 key)
+{
+#if defined(arch_cmpxchg64) || defined(arch_cmpxchg64_relaxed)
+	return cmpxchg64(slot, 0, key);
+#else
+	static unsigned int busy;
+	unsigned long flags;
+	u64 old = U64_MAX;
+
+	raw_local_irq_save(flags);
+	if (!cmpxchg(&busy, 0, 1)) {
+		old = READ_ONCE(*slot);
+		if (!old)
+			WRITE_ONCE(*slot, key);
+		/* The next one sees what has become of the slot. */
+		smp_store_release(&busy, 0);
+	}
+	raw_local_irq_restore(flags);
+	return old;
+#endif
+}
+
 /**
  * ftrace_callers_add - count a call whose pair may be new
  * @callers: where
@@ -157,7 +186,7 @@ void ftrace_callers_add(struct ftrace_callers *callers, unsigned long ip, unsign
 
 		old = READ_ONCE(callers->key[i]);
 		if (!old)
-			old = cmpxchg64(&callers->key[i], 0, key);
+			old = callers_take(&callers->key[i], key);
 		if (!old || old == key) {
 			this_cpu_inc(*ftrace_callers_slot(callers, i));
 			return;
@@ -216,8 +245,8 @@ static void callers_keep(struct ftrace_callers *callers, unsigned int i)
 		*count = 0;
 	}
 	/*
-	 * The counts are zero before cmpxchg64() in ftrace_callers_add() takes the slot for
-	 * another pair. Not smp_store_release(), which takes no 64 bits on 32-bit machines.
+	 * The counts are zero before ftrace_callers_add() takes the slot for another pair.
+	 * Not smp_store_release(), which takes no 64 bits on 32-bit machines.
 	 */
 	smp_wmb();
 	WRITE_ONCE(callers->key[i], 0);
