@@ -495,7 +495,7 @@ static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs
 }
 #endif
 
-/* The code of return_to_handler(). The architecture defines it in asm/ftrace.h, if that is another. */
+/* The code of return_to_handler(). asm/ftrace.h defines it where that is another. */
 #ifndef FTRACE_RETURN_HANDLER
 #define FTRACE_RETURN_HANDLER	((unsigned long)return_to_handler)
 #endif
