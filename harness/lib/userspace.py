@@ -10,7 +10,8 @@ made again when this file, newc.py or guest-src/ change.
 
 Other architectures, build/guest/MACHINE.cpio, have static programs of Debian's packages
 for them, fetched with lists of packages of their own. Where there are no such packages,
-the programs are built from Debian's sources.
+the programs are built from Debian's sources, and with musl where the compiler has to have a
+plugin.
 
 Additions, build/guest/NAME.cpio:
 	kselftest   what some cases of the kernel's selftests call
@@ -84,6 +85,9 @@ ETC = {
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 # The sources of these, where Debian has no packages of the architecture.
 OTHER_SOURCES = ("busybox", "bash")
+# What busybox has of glibc's regular expressions, and how the kernel's headers are called.
+NOT_MUSL = ("EXTRA_COMPAT", "FEATURE_VI_REGEX_SEARCH")
+KERNEL_HEADERS = ("asm", "asm-generic", "linux", "mtd")
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
 # What a suite that this system has not is looked for by. One of several may be out of order.
 OTHER_SOURCE = "{} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
@@ -234,7 +238,9 @@ def stripped(path):
 
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
-    cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
+    cc = os.environ.get("HOSTCC", "gcc")
+    if machine:
+        cc = plugged(machine) if "plugin" in machines.said(machine) else machines.compiler(machine)
     try:
         run(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
     except subprocess.CalledProcessError as e:
@@ -319,18 +325,58 @@ def fetch_programs(machine, apt, work, top):
         run("dpkg-deb", "-x", os.path.join(work, deb), top)
 
 
+def plugged(machine):
+    """The compiler of what runs in the guest, where it has to have a plugin."""
+    return os.path.join(PACKAGES_HERE, machine, "gcc")
+
+
+def write_plugged(machine, *options):
+    cc = machines.compiler(machine)
+    plugin = run(os.path.join(HARNESS, "cc-plugin"), machines.said(machine)["plugin"], cc).strip()
+    with open(plugged(machine), "w") as f:
+        f.write(f'#!/bin/sh\nexec {cc} -fplugin={plugin} {" ".join(options)} "$@"\n')
+    os.chmod(plugged(machine), 0o755)
+
+
+def build_musl(machine, make_it, src):
+    prefix = machines.said(machine)["CROSS_COMPILE"]
+    to = os.path.join(PACKAGES_HERE, machine, "musl")
+    shutil.rmtree(to, ignore_errors=True)
+    write_plugged(machine)
+    run("./configure", f"--target={prefix.strip('-')}", "--disable-shared", f"--prefix={to}",
+        f"CC={plugged(machine)}", f"CROSS_COMPILE={prefix}", cwd=src)
+    run(*make_it, "install", cwd=src)
+    for name in KERNEL_HEADERS:
+        os.symlink(f"/usr/{prefix.strip('-')}/include/{name}", f"{to}/include/{name}")
+    write_plugged(machine, f"-specs={to}/lib/musl-gcc.specs")
+
+
 def build_programs(machine, apt, work, top):
     """As Debian configures the static ones, but for what its rules add for a package."""
     prefix, make_it = machines.said(machine)["CROSS_COMPILE"], ("make", f"-j{os.environ.get('J') or os.cpu_count()}")
-    run("apt-get", *apt, "--download-only", "source", *OTHER_SOURCES, cwd=work)
+    musl = "plugin" in machines.said(machine)
+    run("apt-get", *apt, "--download-only", "source", *OTHER_SOURCES, *(["musl"] if musl else []), cwd=work)
     for dsc in [f for f in os.listdir(work) if f.endswith(".dsc")]:
         run("dpkg-source", "--no-check", "-x", dsc, dsc.split("_")[0], cwd=work)
     busybox, bash = (os.path.join(work, name) for name in OTHER_SOURCES)
-    shutil.copyfile(busybox + "/debian/config/pkg/static", busybox + "/.config")
+    with open(busybox + "/debian/config/pkg/static") as f:
+        config = f.read()
+    if musl:
+        build_musl(machine, make_it, os.path.join(work, "musl"))
+        config = re.sub(rf"^CONFIG_({'|'.join(NOT_MUSL)})=y", r"# CONFIG_\1 is not set", config, flags=re.M)
+    with open(busybox + "/.config", "w") as f:
+        f.write(config)
+    compiler = plugged(machine) if musl else prefix + "gcc"
     run("make", f"CROSS_COMPILE={prefix}", "oldconfig", cwd=busybox, stdin=subprocess.DEVNULL)
-    run(*make_it, f"CROSS_COMPILE={prefix}", "busybox", cwd=busybox)
+    run(*make_it, f"CROSS_COMPILE={prefix}", f"CC={compiler}", "busybox", cwd=busybox)
+    words = [f"CC={compiler}"]
+    if musl:
+        # It has a function in an object with others that bash takes for its own. The end of a line is a write of its
+        # own where standard output has line buffers, and the files of tracefs take a write for a line.
+        words += ["LDFLAGS=-Wl,--allow-multiple-definition", "ac_cv_func_setlinebuf=no"]
+        run("sed", "-i", "s/_IOLBF/_IOFBF/", "lib/sh/setlinebuf.c", cwd=bash)
     run("./configure", "--host=" + prefix.strip("-"), "--enable-static-link", "--without-bash-malloc", "--disable-nls",
-        cwd=bash)
+        *words, cwd=bash)
     run(*make_it, "bash", cwd=bash)
     os.makedirs(top + "/bin")
     shutil.copy(busybox + "/busybox", top + OTHER_PACKAGES["busybox-static"])
