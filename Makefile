@@ -22,7 +22,7 @@ help:
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
 	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm, arm64, i386,'
-	@echo '                  mips64el, parisc, parisc64, powerpc64le, riscv64, s390x, sh4, sparc64'
+	@echo '                  mips64el, parisc, powerpc64le, riscv64, s390x, sh4, sparc64'
 	@echo 'make model        all orders of the steps of a writer and a reader of the ring buffer, by spin'
 	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
