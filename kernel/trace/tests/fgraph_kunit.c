@@ -112,7 +112,7 @@ static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftr
 	user->entries[i]++;
 	current->curr_ret_depth++;
 	frame->calltime = 0;
-	*retp = (unsigned long)return_to_handler;
+	*retp = FTRACE_RETURN_HANDLER;
 }
 
 static bool fgraph_kunit_alone_return(struct task_struct *task,
@@ -363,7 +363,7 @@ static void fgraph_walk_entries(struct kunit *test, unsigned long handler, unsig
 
 static void fgraph_walks_entries(struct kunit *test)
 {
-	unsigned long handler = (unsigned long)return_to_handler;
+	unsigned long handler = FTRACE_RETURN_HANDLER;
 
 	fgraph_walk_entries(test, handler, handler);
 #ifdef FTRACE_TIMES_PATH
@@ -421,6 +421,26 @@ static void fgraph_waits_for_guest(struct kunit *test)
 	}
 }
 
+/* A user of site 0 whose memory goes: to look at it afterwards is noticed. */
+static struct fgraph_kunit_user *fgraph_kunit_come(struct kunit *test)
+{
+	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, user);
+	user->gops.entryfunc = fgraph_kunit_entry;
+	user->gops.retfunc = fgraph_kunit_return;
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, 1), 0);
+	return user;
+}
+
+static void fgraph_kunit_go(struct fgraph_kunit_user *user)
+{
+	unregister_ftrace_graph(&user->gops);
+	ftrace_free_filter(&user->gops.ops);
+	memset(user, 0x6b, sizeof(*user));
+	kfree(user);
+}
+
 /* A CALL of a user that is gone is written back: it is not entered, nor looked at. */
 static void fgraph_altered_site(struct kunit *test)
 {
@@ -429,18 +449,11 @@ static void fgraph_altered_site(struct kunit *test)
 	struct fgraph_kunit_user *user;
 
 	kunit_needs_poke(test);
-	user = kzalloc(sizeof(*user), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, user);
 	memcpy(nop, ip, sizeof(nop));
-	user->gops.entryfunc = fgraph_kunit_entry;
-	user->gops.retfunc = fgraph_kunit_return;
-	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, 1), 0);
+	user = fgraph_kunit_come(test);
 	memcpy(call, ip, sizeof(call));
 	kunit_poke(ip, kunit_other);
-	unregister_ftrace_graph(&user->gops);
-	ftrace_free_filter(&user->gops.ops);
-	memset(user, 0x6b, sizeof(*user));
-	kfree(user);
+	fgraph_kunit_go(user);
 
 	kunit_poke(ip, call);
 	kunit_call_site(0);
@@ -453,25 +466,20 @@ static void fgraph_altered_site(struct kunit *test)
 /* After ftrace_kill() no site is written. A user can go nevertheless, and is not called. */
 static void fgraph_after_kill(struct kunit *test)
 {
-	u8 *ip = (u8 *)fgraph_kunit_ips[0], nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
-	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
+	void *ip = (void *)kunit_site(0);
 	const unsigned int bits[] = { 0x1 };
+	struct fgraph_kunit_user *user;
 
-	KUNIT_ASSERT_NOT_NULL(test, user);
 	memcpy(nop, ip, sizeof(nop));
-	user->gops.entryfunc = fgraph_kunit_entry;
-	user->gops.retfunc = fgraph_kunit_return;
-	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, bits[0]), 0);
+	user = fgraph_kunit_come(test);
 	memcpy(call, ip, sizeof(call));
 	KUNIT_EXPECT_MEMNEQ(test, call, nop, sizeof(nop));
 	/* No more than this of ftrace_kill(), for it is to be undone. */
 	ftrace_disabled = 1;
-	unregister_ftrace_graph(&user->gops);
+	fgraph_kunit_go(user);
 	ftrace_disabled = 0;
 	KUNIT_EXPECT_MEMEQ(test, ip, call, sizeof(call));
-	ftrace_free_filter(&user->gops.ops);
-	memset(user, 0x6b, sizeof(*user));
-	kfree(user);
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
 
