@@ -79,6 +79,7 @@ static void callers_keys(struct kunit *test)
  */
 static void callers_fill(struct kunit *test)
 {
+	unsigned long far = (unsigned long)gcd ^ 1UL << (BITS_PER_LONG - 8);
 	struct ftrace_callers *callers;
 	unsigned int slots, nr = 0;
 
@@ -99,8 +100,8 @@ static void callers_fill(struct kunit *test)
 		nr += !!callers->key[i];
 	KUNIT_EXPECT_EQ(test, nr, CALLERS_KUNIT_PAIRS);
 	KUNIT_EXPECT_EQ(test, callers_kunit_sum(callers->lost), 0);
-	ftrace_callers_add(callers, (unsigned long)gcd, (unsigned long)callers);
-	ftrace_callers_add(callers, (unsigned long)callers, (unsigned long)gcd);
+	ftrace_callers_add(callers, (unsigned long)gcd, far);
+	ftrace_callers_add(callers, far, (unsigned long)gcd);
 	KUNIT_EXPECT_EQ(test, callers_kunit_sum(callers->lost), IS_ENABLED(CONFIG_64BIT) ? 2 : 0);
 	ftrace_callers_free(callers);
 }
