@@ -2,7 +2,7 @@
 """Runs a suite of cases on stock and on ours and prints one table, for kselftest and bpftest.
 
 A case fails that passes on stock and not on ours, or that stock runs and ours skips, or in
-which ours panics, oopses or, unlike stock, hangs. A case that passes on neither is skipped. The last line
+which ours panics, oopses or hangs and stock does not. A case that passes on neither is skipped. The last line
 is "N passed, N failed, N skipped". Stock's results are kept in build/SUITE, and used again
 until what they depend on changes. Consoles are in build/logs/SUITE.
 """
@@ -187,8 +187,8 @@ def judge(name, stock, ours):
     if is_now in GOOD:
         return "passed", ""
     why = ours.cases.get(name, ("", "it was not run", []))[1]
-    if was == is_now == "HANG":
-        return "skipped", "neither ends in time"
+    if was == is_now and is_now in DEATHS.values():
+        return "skipped", f"neither comes to its end: {why}"
     if is_now in DEATHS.values() or was in GOOD or name not in stock.cases:
         return "failed", why
     if is_now in NOT_RUN and was not in NOT_RUN:
