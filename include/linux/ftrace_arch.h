@@ -293,6 +293,7 @@ struct ftrace_code {
  * @direct: the last one if that is direct, or NULL
  * @graph_func: what is called for those of a struct fgraph_ops
  * @counting: one of its ops counts calls
+ * @one: ftrace_list_func() calls its one ops as it is
  * @counts: where the stubs of its sites count on their way to @tramp, for the first
  *	    ops that does; NULL if the sites call @target
  * @stubs: the stubs
@@ -326,6 +327,7 @@ struct ftrace_callset {
 	bool			coming;
 	bool			leaving;
 	bool			counting;
+	bool			one;
 	unsigned long		flags;
 	unsigned int		nr_ops;
 	unsigned int		nr_funcs;

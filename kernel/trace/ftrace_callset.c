@@ -284,9 +284,7 @@ static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
 /* What ftrace_caller finds through the word at a site. */
 static void callset_set_entry(struct ftrace_callset *cs)
 {
-	bool one = ftrace_callset_is_plain(cs) && cs->link[0].gate;
-
-	cs->entry.func = one ? callset_entry_one : callset_entry_func;
+	cs->entry.func = cs->one ? callset_entry_one : callset_entry_func;
 }
 #else
 static void callset_set_entry(struct ftrace_callset *cs)
@@ -310,6 +308,7 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
+	cs->one = ftrace_callset_is_plain(cs);
 	callset_set_entry(cs);
 	if (cs->direct && !IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
 		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));
@@ -768,8 +767,11 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	if (bit < 0)
 		return;
+	/* That has disabled preemption again. Once is what callbacks show beside others. */
+	preempt_enable_no_resched_notrace();
 	for (unsigned int i = 0; i < cs->nr_funcs; i++)
 		ftrace_ops_call(ip, parent_ip, READ_ONCE(cs->ops[i]), fregs);
+	preempt_disable_notrace();
 	trace_clear_recursion(bit);
 
 	/* These bring their own protection. */
@@ -787,6 +789,25 @@ static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftr
 	if (late)
 		arch_ftrace_set_direct_caller(fregs, late);
 #endif
+}
+
+/*
+ * One ops that brings all the protection that it needs, and has a gate if it may go away.
+ * Preemption stays as it is, so what the callback shows of that is as true as from a
+ * trampoline.
+ */
+static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_callset *cs, struct ftrace_regs *fregs)
+{
+	struct ftrace_gate *gate = cs->link[0].gate;
+	struct ftrace_ops *ops;
+
+	if (gate)
+		ftrace_gate_enter(gate->count);
+	ops = READ_ONCE(cs->ops[0]);
+	ops->func(ip, parent_ip, ops, fregs);
+	if (gate)
+		ftrace_gate_leave(gate->count);
 }
 
 /**
@@ -809,17 +830,20 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
-	/* Holds up the freeing of what is found. */
+	/* Holds up the freeing of what is found; a callset also waits for all tasks. */
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
 	rec = ftrace_site_find(ip);
 	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-	if (cs) {
+	if (cs && !cs->one) {
 		list_call(ip, parent_ip, cs, fregs);
 		list_go_direct(cs, fregs);
 	}
 	ftrace_gate_leave(&ftrace_list_gate);
 	preempt_enable_notrace();
+
+	if (cs && cs->one)
+		call_one(ip, parent_ip, cs, fregs);
 }
 
 NOKPROBE_SYMBOL(ftrace_list_func);
@@ -843,20 +867,11 @@ static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 
 NOKPROBE_SYMBOL(callset_entry_func);
 
-/* The same for one ops that brings all the protection that it needs, but may go away. */
 static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *entry, struct ftrace_regs *fregs)
 {
-	struct ftrace_callset *cs = container_of(entry, struct ftrace_callset, entry);
-	struct ftrace_gate_count __percpu *count = cs->link[0].gate->count;
-	struct ftrace_ops *ops;
-
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
-
-	ftrace_gate_enter(count);
-	ops = READ_ONCE(cs->ops[0]);
-	ops->func(ip, parent_ip, ops, fregs);
-	ftrace_gate_leave(count);
+	call_one(ip, parent_ip, container_of(entry, struct ftrace_callset, entry), fregs);
 }
 
 NOKPROBE_SYMBOL(callset_entry_one);

@@ -216,7 +216,7 @@ static noinline int func_frames_to(unsigned long ip, int otherwise)
 		return otherwise;
 	nr = stack_trace_save(frame, ARRAY_SIZE(frame), 1);
 	for (unsigned int i = 0; i < nr; i++) {
-		if (frame[i] - ip <= MCOUNT_INSN_SIZE)
+		if (frame[i] - ip <= arch_ftrace_stack_addr(ip) - ip)
 			return i + 1;
 	}
 	return otherwise;
