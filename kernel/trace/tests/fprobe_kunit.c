@@ -292,7 +292,7 @@ static bool fprobe_kunit_unwinds(struct task_struct *task, unsigned long ret_ip)
 	bool found = false;
 	unsigned int nr;
 
-	/* Its traces have what stands on the stack, hooked or not. */
+	/* PowerPC's traces have what stands on the stack, hooked or not. */
 	if (IS_ENABLED(CONFIG_PPC))
 		return true;
 	nr = stack_trace_save_tsk(task, frames, FPROBE_KUNIT_FRAMES, 0);

@@ -157,13 +157,13 @@ static void func_no_lines(struct kunit *test)
 	func_kunit_expect_events(test, FUNC_KUNIT_FN(1));
 }
 
-/* The function itself comes first, or with the ORC unwinder after its trampoline. */
 static void func_kunit_skip_stacks(struct kunit *test)
 {
 	if (IS_ENABLED(CONFIG_MIPS))
 		kunit_skip(test, "stack traces end at ftrace_caller");
 }
 
+/* The function itself comes first, or with the ORC unwinder after its trampoline. */
 static void func_stacks(struct kunit *test)
 {
 	unsigned long ip = arch_ftrace_stack_addr(kunit_site(0));
