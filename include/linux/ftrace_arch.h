@@ -25,6 +25,7 @@
 #include <linux/rbtree_latch.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <asm/sections.h>
 
 struct ftrace_record;
 struct module;
@@ -161,6 +162,22 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target);
 static __always_inline unsigned long arch_ftrace_stack_addr(unsigned long ip)
 {
 	return ip + MCOUNT_INSN_SIZE;
+}
+#endif
+
+#ifndef arch_ftrace_text_middle
+/**
+ * arch_ftrace_text_middle - what the kernel's and modules' text is around
+ *
+ * The architecture defines it in asm/ftrace.h, if modules may be more than 2 GiB away
+ * from the beginning of the kernel's text.
+ *
+ * Context: any.
+ * Return: an address that all text is within 2 GiB of.
+ */
+static __always_inline unsigned long arch_ftrace_text_middle(void)
+{
+	return (unsigned long)_text;
 }
 #endif
 

@@ -7,6 +7,7 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/ftrace_arch.h>
 #include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -57,10 +58,12 @@ static __always_inline u64 ftrace_callers_key(unsigned long ip, unsigned long pa
 	return (u64)ip << 32 | (u32)parent;
 }
 
-/* The address next to the kernel's text that has this lower half. */
+/* The address next to the middle of all text that has this lower half. */
 static __always_inline unsigned long ftrace_callers_addr(u32 low)
 {
-	return (unsigned long)_text + (long)(s32)(low - (u32)(unsigned long)_text);
+	unsigned long middle = arch_ftrace_text_middle();
+
+	return middle + (long)(s32)(low - (u32)middle);
 }
 
 static __always_inline unsigned long ftrace_callers_ip(u64 key)

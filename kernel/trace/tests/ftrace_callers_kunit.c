@@ -63,8 +63,8 @@ static void callers_keys(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(distance); i++) {
 		for (unsigned int j = 0; j < ARRAY_SIZE(distance); j++) {
-			unsigned long ip = (unsigned long)_text + distance[i];
-			unsigned long parent = (unsigned long)_text + distance[j];
+			unsigned long ip = arch_ftrace_text_middle() + distance[i];
+			unsigned long parent = arch_ftrace_text_middle() + distance[j];
 			u64 key = ftrace_callers_key(ip, parent);
 
 			KUNIT_EXPECT_EQ(test, ftrace_callers_ip(key), ip);
