@@ -13,10 +13,7 @@
  *  5. What its sites call is settled before it gets the first one, and stays, but
  *     for the function of a direct ops.
  *
- * Numbers lead to callsets through chunks of a page, which are never freed, in a
- * table that never moves. A free number holds the next free one.
- *
- * ftrace_lock covers everything but ftrace_callset_get(), which any context may call.
+ * ftrace_lock covers everything.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -27,12 +24,11 @@
 #include <linux/kprobes.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/trace_recursion.h>
-#include <linux/xarray.h>
 
 #include "ftrace_callset.h"
+#include "ftrace_callset_map.h"
 #include "ftrace_code.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
@@ -40,17 +36,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
 #include "ftrace_stubs.h"
-
-#define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
-#define CALLSET_MAX		SZ_1M
-#define CALLSET_CHUNKS		(CALLSET_MAX / CALLSET_CHUNK_SIZE)
-
-static_assert(CALLSET_MAX - 1 <= FTRACE_STATE_CALLSET);
-
-/* Each entry is a callset or, as a value of an xarray, the number of the next free one. */
-static void **callset_chunk[CALLSET_CHUNKS];
-static u32 callset_limit;
-static u32 callset_first_free;
 
 static DEFINE_HASHTABLE(callset_hash, 10);
 
@@ -67,30 +52,6 @@ LIST_HEAD(ftrace_callsets_pinned);
 static unsigned int callset_nr_tramps;
 
 /**
- * ftrace_callset_get - find a callset by its number
- * @nr: from a record
- *
- * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire()
- * waits for.
- * Return: the callset; NULL for 0 and for numbers not in use.
- */
-struct ftrace_callset *ftrace_callset_get(u32 nr)
-{
-	void **chunk, *entry;
-
-	/* Number 0 is none, and its entry is empty. */
-	if (nr >= READ_ONCE(callset_limit))
-		return NULL;
-	/* Pairs with the release in callset_add_chunk(). */
-	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
-	if (!chunk)
-		return NULL;
-	/* Pairs with the release in callset_number(). */
-	entry = smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]);
-	return xa_is_value(entry) ? NULL : entry;
-}
-
-/**
  * ftrace_callset_at - find the callset of a site
  * @ip: the site
  *
@@ -102,83 +63,6 @@ struct ftrace_callset *ftrace_callset_at(unsigned long ip)
 	struct ftrace_record *rec = ftrace_site_find(ip);
 
 	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-}
-
-/**
- * ftrace_callset_next - walk the callsets
- * @nr: the number of the callset before, 0 for the first; gets the number
- *	of the one returned
- *
- * Context: as for ftrace_callset_get().
- * Return: the callset with the next number in use, or NULL.
- */
-struct ftrace_callset *ftrace_callset_next(u32 *nr)
-{
-	struct ftrace_callset *cs;
-
-	while (++*nr < ftrace_callset_limit()) {
-		cs = ftrace_callset_get(*nr);
-		if (cs)
-			return cs;
-	}
-	return NULL;
-}
-
-/**
- * ftrace_callset_limit - the end of the numbers in use
- *
- * Return: no callset has this number or a higher one.
- */
-u32 ftrace_callset_limit(void)
-{
-	return READ_ONCE(callset_limit);
-}
-
-static void **callset_entry(u32 nr)
-{
-	return &callset_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
-}
-
-static void callset_free_number(u32 nr)
-{
-	WRITE_ONCE(*callset_entry(nr), xa_mk_value(callset_first_free));
-	callset_first_free = nr;
-}
-
-static int callset_add_chunk(void)
-{
-	void **chunk;
-
-	if (callset_limit == CALLSET_MAX)
-		return -ENOSPC;
-	chunk = kcalloc(CALLSET_CHUNK_SIZE, sizeof(*chunk), GFP_KERNEL);
-	if (!chunk)
-		return -ENOMEM;
-
-	/* Pairs with ftrace_callset_get(): the entries are seen to be empty. */
-	smp_store_release(&callset_chunk[callset_limit / CALLSET_CHUNK_SIZE], chunk);
-	/* The lowest number is given out first. */
-	for (u32 nr = callset_limit + CALLSET_CHUNK_SIZE - 1; nr > callset_limit; nr--)
-		callset_free_number(nr);
-	if (callset_limit)
-		callset_free_number(callset_limit);
-	WRITE_ONCE(callset_limit, callset_limit + CALLSET_CHUNK_SIZE);
-	return 0;
-}
-
-static int callset_number(struct ftrace_callset *cs)
-{
-	int ret = callset_first_free ? 0 : callset_add_chunk();
-	void **entry;
-
-	if (ret)
-		return ret;
-	cs->nr = callset_first_free;
-	entry = callset_entry(cs->nr);
-	callset_first_free = xa_to_value(*entry);
-	/* Pairs with ftrace_callset_get(): what is in the callset is seen. */
-	smp_store_release(entry, (void *)cs);
-	return 0;
 }
 
 static u32 callset_key(struct ftrace_ops **ops, unsigned int nr)
@@ -233,7 +117,7 @@ static void callset_hide(struct ftrace_retiree *retiree)
 	ftrace_counts_put(cs->counts);
 	if (cs->tramp)
 		ftrace_code_remove(&cs->code);
-	callset_free_number(cs->nr);
+	ftrace_callset_free_number(cs);
 }
 
 static void callset_free(struct ftrace_retiree *retiree)
@@ -322,7 +206,7 @@ static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int
 
 	if (!cs)
 		return ERR_PTR(-ENOMEM);
-	ret = callset_number(cs);
+	ret = ftrace_callset_number(cs);
 	if (ret) {
 		kfree(cs);
 		return ERR_PTR(ret);
@@ -810,6 +694,18 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
 		ftrace_gate_leave(gate->count);
 }
 
+/* As long as there is only one callset, whoever comes here comes from a site of it. */
+static __always_inline struct ftrace_callset *list_find(unsigned long ip)
+{
+	struct ftrace_callset *cs = ftrace_callset_only();
+	struct ftrace_record *rec;
+
+	if (cs)
+		return cs;
+	rec = ftrace_site_find(ip);
+	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+}
+
 /**
  * ftrace_list_func - call all ops of a site
  * @ip: the site
@@ -826,15 +722,13 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_callset *cs;
-	struct ftrace_record *rec;
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
 	/* Holds up the freeing of what is found; a callset also waits for all tasks. */
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
-	rec = ftrace_site_find(ip);
-	cs = rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
+	cs = list_find(ip);
 	if (cs && !cs->one) {
 		list_call(ip, parent_ip, cs, fregs);
 		list_go_direct(cs, fregs);

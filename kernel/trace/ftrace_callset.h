@@ -9,14 +9,13 @@
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
 
+#include "ftrace_callset_map.h"
+
 struct ftrace_table;
 
 extern struct list_head ftrace_callsets_pinned;
 
-struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_at(unsigned long ip);
-struct ftrace_callset *ftrace_callset_next(u32 *nr);
-u32 ftrace_callset_limit(void);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
@@ -34,10 +33,6 @@ unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 				    const struct ftrace_table *table,
 				    const struct ftrace_record *rec, unsigned int nr,
 				    unsigned long *target, unsigned int *step);
-
-#define for_each_ftrace_callset(cs, nr)					\
-	for ((nr) = 0, (cs) = ftrace_callset_next(&(nr)); (cs);		\
-	     (cs) = ftrace_callset_next(&(nr)))
 
 /* The callsets that call an ops, with what each keeps of it; ftrace_lock is held. */
 #define for_each_ftrace_link(link, ops)					\

@@ -9,6 +9,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
+#include <linux/kconfig.h>
 #include <linux/types.h>
 
 struct mod_kallsyms;
@@ -75,6 +76,13 @@ static inline void ftrace_rec_release(struct ftrace_record *rec)
 	WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
 }
 
+/*
+ * Without trampolines, and without a word at the site, each call of a traced function
+ * searches for its site's callset.
+ */
+#define FTRACE_CALLS_SEARCH	(!IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) &&	\
+				 !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS))
+
 /**
  * struct ftrace_table - the records of one piece of text
  * @base: the address that the records' offsets count from
@@ -82,6 +90,8 @@ static inline void ftrace_rec_release(struct ftrace_record *rec)
  * @end: first address after the text
  * @recs: records, strictly ascending by offset
  * @nr: number of @recs
+ * @index: for each 2 KiB of the text, how many records are before; and their number.
+ *	   NULL if a search has to do without
  * @init: the text is freed after initialization
  * @mod: the module, NULL for the core kernel
  * @times: what calls took, for each user of times
@@ -93,6 +103,7 @@ struct ftrace_table {
 	unsigned long		end;
 	struct ftrace_record	*recs;
 	unsigned int		nr;
+	u32			*index;
 	bool			init;
 	struct module		*mod;
 	struct hlist_head	times;

@@ -451,6 +451,50 @@ static void callset_map_grows(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, callset_kunit_is_gone(nr));
 }
 
+/* Wherever calls search for their callset, they need not while there is one. */
+static void callset_kunit_expect_only(struct kunit *test)
+{
+	struct ftrace_callset *cs, *last = NULL;
+	unsigned int count = 0;
+	u32 nr;
+
+	for_each_ftrace_callset(cs, nr) {
+		last = cs;
+		count++;
+	}
+	KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_only(),
+			    FTRACE_CALLS_SEARCH && count == 1 ? last : NULL);
+}
+
+static void callset_only(struct kunit *test)
+{
+	bool none = false;
+
+	/* Others' may be there for some time after their last site. */
+	for (unsigned int i = 0; i < 500 && !none; i++) {
+		scoped_guard(mutex, &ftrace_lock) {
+			callset_kunit_expect_only(test);
+			none = !ftrace_callset_next(&(u32){ 0 });
+		}
+		if (!none)
+			msleep(20);
+	}
+	scoped_guard(mutex, &ftrace_lock) {
+		struct ftrace_callset *cs = callset_kunit_of(test, BIT(0));
+
+		if (none)
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_only(),
+					    FTRACE_CALLS_SEARCH ? cs : NULL);
+		callset_kunit_of(test, BIT(1));
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_only(), NULL);
+		callset_kunit_expect_only(test);
+		callset_kunit_drop();
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_only(), NULL);
+	}
+	if (!none)
+		kunit_skip(test, "there are callsets of others");
+}
+
 static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE(callset_is_canonical),
 	KUNIT_CASE(callset_with_and_without_are_inverse),
@@ -461,6 +505,7 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE(callset_with_sites_stays),
 	KUNIT_CASE(callset_silence),
 	KUNIT_CASE(callset_map_grows),
+	KUNIT_CASE(callset_only),
 	{ }
 };
 

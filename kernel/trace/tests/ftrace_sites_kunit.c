@@ -60,6 +60,43 @@ static void sites_lower_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, table.base + row->at), row->index);
 }
 
+/* Pieces of text of all kinds: without sites, with one at either end, with more than one. */
+static void sites_index_finds_the_same(struct kunit *test)
+{
+	static const u32 at[] = {
+		0, 1, 0x7ff, 0x800, 0x801, 0xfff, 0x1000, 0x2fff, 0x4000, 0x4001, 0x4002,
+		0x4003, 0x4004, 0x67fe, 0x6801,
+	};
+	struct ftrace_record recs[ARRAY_SIZE(at)] = { };
+	struct ftrace_table table = {
+		.base	= 0x100000,
+		.start	= 0x100000 + 0x234,
+		.recs	= recs,
+		.nr	= ARRAY_SIZE(at),
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(at); i++)
+		recs[i].offset = at[i] + 0x234;
+	/* The last piece may be whole, begun, or have the last site only. */
+	for (table.end = table.start + 0x6802; table.end <= table.start + 0x7001; table.end++) {
+		sites_index(&table);
+		KUNIT_ASSERT_NOT_NULL(test, table.index);
+		for (unsigned int i = 0; i < ARRAY_SIZE(at); i++) {
+			unsigned long ip = ftrace_rec_ip(&table, &recs[i]);
+
+			KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, ip), i);
+			KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, ip + 1), i + 1);
+			KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, ip - 1),
+					i && at[i - 1] + 1 == at[i] ? i - 1 : i);
+		}
+		KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, table.start - 1), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, table.end - 1),
+				table.end - 1 > table.start + 0x6801 ? table.nr : table.nr - 1);
+		KUNIT_EXPECT_EQ(test, ftrace_table_lower_bound(&table, table.end), table.nr);
+		kvfree(table.index);
+	}
+}
+
 struct sites_kunit_order {
 	const char	*name;
 	unsigned int	nr;
@@ -337,6 +374,7 @@ static void sites_names_while_loading(struct kunit *test)
 
 static struct kunit_case sites_kunit_cases[] = {
 	KUNIT_CASE_PARAM(sites_lower_bound, sites_kunit_bounds_gen_params),
+	KUNIT_CASE(sites_index_finds_the_same),
 	KUNIT_CASE_PARAM(sites_sort, sites_kunit_orders_gen_params),
 	KUNIT_CASE(sites_map),
 	KUNIT_CASE(sites_hold_what_they_should),

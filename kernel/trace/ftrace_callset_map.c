@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which callset has which number.
+ *
+ * Numbers lead to callsets through chunks of a page, which are never freed, in a
+ * table that never moves. A free number holds the next free one.
+ *
+ * Invariants:
+ *  1. ftrace_callset_alone is a callset only if no other has a number: nobody is on
+ *     the way from a site of another one then, as each keeps its number until a grace
+ *     period after its last site (see ftrace_retire()).
+ *  2. It is NULL for all CPUs before another callset gets its first site.
+ *
+ * ftrace_lock covers everything but ftrace_callset_get() and ftrace_callset_only(),
+ * which any context may call.
+ */
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/xarray.h>
+
+#include "ftrace_callset_map.h"
+#include "ftrace_sites.h"
+
+#define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
+#define CALLSET_MAX		SZ_1M
+#define CALLSET_CHUNKS		(CALLSET_MAX / CALLSET_CHUNK_SIZE)
+
+static_assert(CALLSET_MAX - 1 <= FTRACE_STATE_CALLSET);
+
+/* Each entry is a callset or, as a value of an xarray, the number of the next free one. */
+static void **callset_chunk[CALLSET_CHUNKS];
+static u32 callset_limit;
+static u32 callset_first_free;
+
+/* How many numbers are in use. */
+static unsigned int callset_nr;
+
+struct ftrace_callset *ftrace_callset_alone;
+
+/**
+ * ftrace_callset_get - find a callset by its number
+ * @nr: from a record
+ *
+ * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire()
+ * waits for.
+ * Return: the callset; NULL for 0 and for numbers not in use.
+ */
+struct ftrace_callset *ftrace_callset_get(u32 nr)
+{
+	void **chunk, *entry;
+
+	/* Number 0 is none, and its entry is empty. */
+	if (nr >= READ_ONCE(callset_limit))
+		return NULL;
+	/* Pairs with the release in callset_add_chunk(). */
+	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
+	if (!chunk)
+		return NULL;
+	/* Pairs with the release in callset_number(). */
+	entry = smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]);
+	return xa_is_value(entry) ? NULL : entry;
+}
+
+/**
+ * ftrace_callset_next - walk the callsets
+ * @nr: the number of the callset before, 0 for the first; gets the number
+ *	of the one returned
+ *
+ * Context: as for ftrace_callset_get().
+ * Return: the callset with the next number in use, or NULL.
+ */
+struct ftrace_callset *ftrace_callset_next(u32 *nr)
+{
+	struct ftrace_callset *cs;
+
+	while (++*nr < ftrace_callset_limit()) {
+		cs = ftrace_callset_get(*nr);
+		if (cs)
+			return cs;
+	}
+	return NULL;
+}
+
+/**
+ * ftrace_callset_limit - the end of the numbers in use
+ *
+ * Return: no callset has this number or a higher one.
+ */
+u32 ftrace_callset_limit(void)
+{
+	return READ_ONCE(callset_limit);
+}
+
+static void **callset_entry(u32 nr)
+{
+	return &callset_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
+}
+
+static void callset_put_number(u32 nr)
+{
+	WRITE_ONCE(*callset_entry(nr), xa_mk_value(callset_first_free));
+	callset_first_free = nr;
+}
+
+static int callset_add_chunk(void)
+{
+	void **chunk;
+
+	if (callset_limit == CALLSET_MAX)
+		return -ENOSPC;
+	chunk = kcalloc(CALLSET_CHUNK_SIZE, sizeof(*chunk), GFP_KERNEL);
+	if (!chunk)
+		return -ENOMEM;
+
+	/* Pairs with ftrace_callset_get(): the entries are seen to be empty. */
+	smp_store_release(&callset_chunk[callset_limit / CALLSET_CHUNK_SIZE], chunk);
+	/* The lowest number is given out first. */
+	for (u32 nr = callset_limit + CALLSET_CHUNK_SIZE - 1; nr > callset_limit; nr--)
+		callset_put_number(nr);
+	if (callset_limit)
+		callset_put_number(callset_limit);
+	WRITE_ONCE(callset_limit, callset_limit + CALLSET_CHUNK_SIZE);
+	return 0;
+}
+
+/* The only one is what it is as long as there is no other. See ftrace_callset_only(). */
+static void callset_count(int more)
+{
+	u32 nr = 0;
+
+	callset_nr += more;
+	if (!FTRACE_CALLS_SEARCH)
+		return;
+	if (callset_nr == 1) {
+		/* Pairs with the address dependency of whoever uses it. */
+		smp_store_release(&ftrace_callset_alone, ftrace_callset_next(&nr));
+	} else if (ftrace_callset_alone) {
+		WRITE_ONCE(ftrace_callset_alone, NULL);
+		/* Before the first site of another one is written. */
+		kick_all_cpus_sync();
+	}
+}
+
+/**
+ * ftrace_callset_number - give a callset a number
+ * @cs: the callset, complete
+ *
+ * It can be found by it at once.
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0; -ENOMEM, or -ENOSPC if there are too many callsets.
+ */
+int ftrace_callset_number(struct ftrace_callset *cs)
+{
+	int ret = callset_first_free ? 0 : callset_add_chunk();
+	void **entry;
+
+	if (ret)
+		return ret;
+	cs->nr = callset_first_free;
+	entry = callset_entry(cs->nr);
+	callset_first_free = xa_to_value(*entry);
+	/* Pairs with ftrace_callset_get(): what is in the callset is seen. */
+	smp_store_release(entry, (void *)cs);
+	callset_count(1);
+	return 0;
+}
+
+/**
+ * ftrace_callset_free_number - take the number of a callset back
+ * @cs: the callset; nobody is on the way from one of its sites any more
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_callset_free_number(const struct ftrace_callset *cs)
+{
+	callset_put_number(cs->nr);
+	callset_count(-1);
+}
