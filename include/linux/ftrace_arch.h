@@ -233,6 +233,27 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
  */
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
+#ifndef CONFIG_HAVE_FTRACE_BATCHES
+extern bool ftrace_write_failed;
+#endif
+
+/**
+ * arch_ftrace_wrote_all - whether each site got what a batch had for it
+ *
+ * A site that did not may lead to ftrace_caller, whatever its record says.
+ *
+ * Context: ftrace_lock is held.
+ * Return: false for ever after a write has failed.
+ */
+static inline bool arch_ftrace_wrote_all(void)
+{
+#ifdef CONFIG_HAVE_FTRACE_BATCHES
+	return true;
+#else
+	return !ftrace_write_failed;
+#endif
+}
+
 struct ftrace_callset;
 
 #ifdef CONFIG_HAVE_FTRACE_BATCHES

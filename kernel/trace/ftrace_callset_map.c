@@ -8,7 +8,8 @@
  * Invariants:
  *  1. ftrace_callset_alone is a callset only if no other has a number: nobody is on
  *     the way from a site of another one then, as each keeps its number until a grace
- *     period after its last site (see ftrace_retire()).
+ *     period after its last site (see ftrace_retire()), and each site holds what its
+ *     record says.
  *  2. It is NULL for all CPUs before another callset gets its first site.
  *
  * ftrace_lock covers everything but ftrace_callset_get() and ftrace_callset_only(),
@@ -134,7 +135,7 @@ static void callset_count(int more)
 	callset_nr += more;
 	if (!FTRACE_CALLS_SEARCH)
 		return;
-	if (callset_nr == 1) {
+	if (callset_nr == 1 && arch_ftrace_wrote_all()) {
 		/* Pairs with the address dependency of whoever uses it. */
 		smp_store_release(&ftrace_callset_alone, ftrace_callset_next(&nr));
 	} else if (ftrace_callset_alone) {

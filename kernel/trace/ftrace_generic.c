@@ -160,6 +160,9 @@ struct ftrace_patch {
 static struct generic_write generic_spare[16];
 static struct ftrace_patch generic_batch;
 
+/* See arch_ftrace_wrote_all(). */
+bool ftrace_write_failed;
+
 static void generic_write(const struct generic_write *write)
 {
 	struct generic_site site = {
@@ -175,8 +178,10 @@ static void generic_write(const struct generic_write *write)
 		ret = ftrace_make_nop(NULL, &site.rec, write->from);
 	else
 		ret = ftrace_modify_call(&site.rec, write->from, write->to);
-	if (ret)
-		pr_warn("%pS cannot be written: %pe\n", (void *)write->ip, ERR_PTR(ret));
+	if (!ret)
+		return;
+	ftrace_write_failed = true;
+	pr_warn("%pS cannot be written: %pe\n", (void *)write->ip, ERR_PTR(ret));
 }
 
 /**
