@@ -60,7 +60,7 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
 	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
 	if (!chunk)
 		return NULL;
-	/* Pairs with the release in callset_number(). */
+	/* Pairs with the release in ftrace_callset_number(). */
 	entry = smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]);
 	return xa_is_value(entry) ? NULL : entry;
 }
