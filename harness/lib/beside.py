@@ -40,7 +40,7 @@ class Suite:
     last: tuple = ()        # prefixes of the cases at the end of the table
     additions: tuple = ()   # what lib/userspace.py adds to the user space
     timeout: int = 1800     # seconds for a guest
-    quiet: int = None       # for a case; without it, one that hangs has the guest's
+    quiet: int = None       # for a case on 2 CPUs; without it, one that hangs has the guest's
     mem: str = "1G"
     cpus: dict = dataclasses.field(default_factory=dict)    # {part: number}, where it is not 2
     prepare: object = None  # function(stock's kernel), before all else
@@ -72,14 +72,15 @@ class Results:
         """One guest with the cases in /job/cases. Returns vm's result and the log directory."""
         self.boots += 1
         name = f"{self.kernel.replace('/', '-')}-{self.part}-{self.boots}"
+        cpus, quiet = self.suite.cpus.get(self.part, 2), self.suite.quiet
         with tempfile.NamedTemporaryFile("w", dir=self.suite.out, prefix="cases-") as listed:
             listed.writelines(c + "\n" for c in cases)
             listed.flush()
             r, where = guests.run_suite(name, self.kernel, script, self.suite.name, modules=True,
-                                        smp=self.suite.cpus.get(self.part, 2),
+                                        smp=cpus,
                                         trees=[*trees, ("/job/cases", listed.name)], mem=self.suite.mem,
                                         additions=self.suite.additions, timeout=self.suite.timeout,
-                                        quiet=self.suite.quiet)
+                                        quiet=quiet and quiet * cpus // 2)
         self.seconds += r.seconds
         for line in r.console:
             if any(s[2].search(line) for s in vm.SYMPTOMS):
