@@ -233,10 +233,12 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
  */
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
-#ifndef CONFIG_HAVE_FTRACE_BATCHES
-extern bool ftrace_write_failed;
-#endif
-
+#ifdef CONFIG_HAVE_FTRACE_BATCHES
+static inline bool arch_ftrace_wrote_all(void)
+{
+	return true;
+}
+#else
 /**
  * arch_ftrace_wrote_all - whether each site got what a batch had for it
  *
@@ -245,14 +247,8 @@ extern bool ftrace_write_failed;
  * Context: ftrace_lock is held.
  * Return: false for ever after a write has failed.
  */
-static inline bool arch_ftrace_wrote_all(void)
-{
-#ifdef CONFIG_HAVE_FTRACE_BATCHES
-	return true;
-#else
-	return !ftrace_write_failed;
+bool arch_ftrace_wrote_all(void);
 #endif
-}
 
 struct ftrace_callset;
 

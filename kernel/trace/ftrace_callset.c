@@ -28,7 +28,6 @@
 #include <linux/trace_recursion.h>
 
 #include "ftrace_callset.h"
-#include "ftrace_callset_map.h"
 #include "ftrace_code.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
@@ -55,7 +54,7 @@ static unsigned int callset_nr_tramps;
  * ftrace_callset_at - find the callset of a site
  * @ip: the site
  *
- * Context: ftrace_lock is held.
+ * Context: as for ftrace_callset_get().
  * Return: the callset; NULL if the site calls nothing, or is none.
  */
 struct ftrace_callset *ftrace_callset_at(unsigned long ip)
@@ -694,18 +693,6 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
 		ftrace_gate_leave(gate->count);
 }
 
-/* As long as there is only one callset, whoever comes here comes from a site of it. */
-static __always_inline struct ftrace_callset *list_find(unsigned long ip)
-{
-	struct ftrace_callset *cs = ftrace_callset_only();
-	struct ftrace_record *rec;
-
-	if (cs)
-		return cs;
-	rec = ftrace_site_find(ip);
-	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
-}
-
 /**
  * ftrace_list_func - call all ops of a site
  * @ip: the site
@@ -728,7 +715,8 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 	/* Holds up the freeing of what is found; a callset also waits for all tasks. */
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
-	cs = list_find(ip);
+	/* While there is only one callset, whoever comes here comes from a site of it. */
+	cs = ftrace_callset_only() ?: ftrace_callset_at(ip);
 	if (cs && !cs->one) {
 		list_call(ip, parent_ip, cs, fregs);
 		list_go_direct(cs, fregs);

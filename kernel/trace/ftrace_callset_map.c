@@ -6,7 +6,7 @@
  * table that never moves. A free number holds the next free one.
  *
  * Invariants:
- *  1. ftrace_callset_alone is a callset only if no other has a number: nobody is on
+ *  1. __ftrace_callset_only is a callset only if no other has a number: nobody is on
  *     the way from a site of another one then, as each keeps its number until a grace
  *     period after its last site (see ftrace_retire()), and each site holds what its
  *     record says.
@@ -39,7 +39,7 @@ static u32 callset_first_free;
 /* How many numbers are in use. */
 static unsigned int callset_nr;
 
-struct ftrace_callset *ftrace_callset_alone;
+struct ftrace_callset *__ftrace_callset_only;
 
 /**
  * ftrace_callset_get - find a callset by its number
@@ -137,9 +137,9 @@ static void callset_count(int more)
 		return;
 	if (callset_nr == 1 && arch_ftrace_wrote_all()) {
 		/* Pairs with the address dependency of whoever uses it. */
-		smp_store_release(&ftrace_callset_alone, ftrace_callset_next(&nr));
-	} else if (ftrace_callset_alone) {
-		WRITE_ONCE(ftrace_callset_alone, NULL);
+		smp_store_release(&__ftrace_callset_only, ftrace_callset_next(&nr));
+	} else if (__ftrace_callset_only) {
+		WRITE_ONCE(__ftrace_callset_only, NULL);
 		/* Before the first site of another one is written. */
 		kick_all_cpus_sync();
 	}

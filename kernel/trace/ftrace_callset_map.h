@@ -13,7 +13,7 @@
 struct ftrace_callset;
 
 /* Read it with ftrace_callset_only(). */
-extern struct ftrace_callset *ftrace_callset_alone;
+extern struct ftrace_callset *__ftrace_callset_only;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
@@ -35,7 +35,7 @@ void ftrace_callset_free_number(const struct ftrace_callset *cs);
  */
 static __always_inline struct ftrace_callset *ftrace_callset_only(void)
 {
-	return FTRACE_CALLS_SEARCH ? READ_ONCE(ftrace_callset_alone) : NULL;
+	return FTRACE_CALLS_SEARCH ? READ_ONCE(__ftrace_callset_only) : NULL;
 }
 
 #endif /* _KERNEL_TRACE_FTRACE_CALLSET_MAP_H */

@@ -160,8 +160,7 @@ struct ftrace_patch {
 static struct generic_write generic_spare[16];
 static struct ftrace_patch generic_batch;
 
-/* See arch_ftrace_wrote_all(). */
-bool ftrace_write_failed;
+static bool generic_write_failed;
 
 static void generic_write(const struct generic_write *write)
 {
@@ -180,7 +179,7 @@ static void generic_write(const struct generic_write *write)
 		ret = ftrace_modify_call(&site.rec, write->from, write->to);
 	if (!ret)
 		return;
-	ftrace_write_failed = true;
+	generic_write_failed = true;
 	pr_warn("%pS cannot be written: %pe\n", (void *)write->ip, ERR_PTR(ret));
 }
 
@@ -324,4 +323,9 @@ void arch_ftrace_patch_end(struct ftrace_patch *patch)
 	kick_all_cpus_sync();
 	if (vec != generic_spare)
 		kvfree(vec);
+}
+
+bool arch_ftrace_wrote_all(void)
+{
+	return !generic_write_failed;
 }
