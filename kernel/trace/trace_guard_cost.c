@@ -6,16 +6,20 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <kunit/static_stub.h>
+#include <linux/array_size.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/timekeeping.h>
 
 #include "ftrace_ops.h"
@@ -27,6 +31,8 @@
 #define GUARD_EXAMPLE		jiffies_to_msecs
 #define GUARD_CALLS		256
 #define GUARD_TRIES		16
+#define GUARD_ROUNDS		3
+#define GUARD_MAX_ROUNDS	16
 
 static struct trace_buffer *guard_buffer;
 
@@ -47,11 +53,22 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 	preempt_enable_notrace();
 }
 
-/* The least time of so many calls, in nanoseconds. */
-static u64 guard_time_calls(void)
+/**
+ * trace_guard_clock - the clock that calls are timed with
+ *
+ * Context: any. KUnit tests put another clock here.
+ * Return: nanoseconds since some time
+ */
+u64 trace_guard_clock(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(trace_guard_clock);
+	return ktime_get_mono_fast_ns();
+}
+
+/* Time so many calls. @least: gets the time in nanoseconds if it is less. */
+static void guard_time_calls(u64 *least)
 {
 	unsigned int (*example)(unsigned long j) = GUARD_EXAMPLE;
-	u64 least = U64_MAX;
 
 	/* Called as it is, whatever the compiler knows of it. */
 	OPTIMIZER_HIDE_VAR(example);
@@ -59,21 +76,15 @@ static u64 guard_time_calls(void)
 		u64 start, time;
 
 		guard(irqsave)();
-		start = ktime_get_mono_fast_ns();
+		start = trace_guard_clock();
 		for (unsigned int i = 0; i < GUARD_CALLS; i++)
 			example(i);
-		time = ktime_get_mono_fast_ns() - start;
-		least = min(least, time);
+		time = trace_guard_clock() - start;
+		*least = min(*least, time);
 	}
-	return least;
 }
 
-static u64 guard_picoseconds(u64 with, u64 without)
-{
-	return with > without ? div_u64((with - without) * 1000, GUARD_CALLS) : 0;
-}
-
-static int guard_measure_func(u64 without, u64 *cost)
+static int guard_time_func(u64 *least)
 {
 	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
 	int ret;
@@ -84,10 +95,13 @@ static int guard_measure_func(u64 without, u64 *cost)
 	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
 	      register_ftrace_function(ops);
 	if (!ret) {
-		*cost = guard_picoseconds(guard_time_calls(), without);
+		guard_time_calls(least);
 		unregister_ftrace_function(ops);
 	}
 	ftrace_free_filter(ops);
+	/* All tracing is switched off. */
+	if (!ret && !ring_buffer_entries(guard_buffer))
+		ret = -ENODEV;
 	return ret;
 }
 
@@ -110,7 +124,7 @@ static int guard_write_event(struct kprobe *probe, struct pt_regs *regs)
 
 NOKPROBE_SYMBOL(guard_write_event);
 
-static int guard_measure_probe(u64 without, u64 *cost)
+static int guard_time_probe(u64 *least)
 {
 	struct kprobe *probe __free(kfree) = kzalloc(sizeof(*probe), GFP_KERNEL);
 	int ret;
@@ -122,12 +136,12 @@ static int guard_measure_probe(u64 without, u64 *cost)
 	ret = register_kprobe(probe);
 	if (ret)
 		return ret;
-	*cost = guard_picoseconds(guard_time_calls(), without);
+	guard_time_calls(least);
 	unregister_kprobe(probe);
 	return 0;
 }
 #else
-static int guard_measure_probe(u64 without, u64 *cost)
+static int guard_time_probe(u64 *least)
 {
 	return 0;
 }
@@ -135,7 +149,7 @@ static int guard_measure_probe(u64 without, u64 *cost)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* By the tracer's own functions, as an instance that only has a buffer. */
-static int guard_measure_graph(u64 without, u64 *cost)
+static int guard_time_graph(u64 *least)
 {
 	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
 	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
@@ -151,7 +165,7 @@ static int guard_measure_graph(u64 without, u64 *cost)
 	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
 	      register_ftrace_graph(tr->gops);
 	if (!ret) {
-		*cost = guard_picoseconds(guard_time_calls(), without);
+		guard_time_calls(least);
 		unregister_ftrace_graph(tr->gops);
 	}
 	free_fgraph_ops(tr);
@@ -159,44 +173,79 @@ static int guard_measure_graph(u64 without, u64 *cost)
 	return ret;
 }
 #else
-static int guard_measure_graph(u64 without, u64 *cost)
+static int guard_time_graph(u64 *least)
 {
 	return 0;
 }
 #endif
 
+/* Each kind of event costs something. What this kernel has not costs U64_MAX here. */
+static bool guard_told_apart(const u64 *least)
+{
+	for (unsigned int kind = FTRACE_GUARDED_NOT + 1; kind < FTRACE_NR_GUARDED; kind++) {
+		if (least[kind] <= least[FTRACE_GUARDED_NOT])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Fill in the times of calls without tracing (@least[FTRACE_GUARDED_NOT]) and with each kind of
+ * event. All are taken again in each round, since what else the machine does may slow one of
+ * them down for longer than its tries take.
+ */
+static int guard_time_all(u64 *least)
+{
+	for (unsigned int round = 0; round < GUARD_MAX_ROUNDS; round++) {
+		int ret;
+
+		guard_time_calls(&least[FTRACE_GUARDED_NOT]);
+		ret = guard_time_func(&least[FTRACE_GUARDED_FUNCTION]) ?:
+		      guard_time_graph(&least[FTRACE_GUARDED_GRAPH]) ?:
+		      guard_time_probe(&least[FTRACE_GUARDED_PROBE]);
+		if (ret)
+			return ret;
+		if (round + 1 >= GUARD_ROUNDS && guard_told_apart(least))
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+static u64 guard_picoseconds(u64 with, u64 without)
+{
+	return with < U64_MAX ? div_u64((with - without) * 1000, GUARD_CALLS) : 0;
+}
+
 /**
  * trace_guard_measure - find out what an event of each kind costs on this machine
- * @cost: gets picoseconds of a call, by ops->guarded
+ * @cost: gets picoseconds of a call, by ops->guarded; 0 for a kind that this kernel has not
  *
  * A function is called with and without tracing, into a buffer that nobody sees.
  *
  * Context: process context, sleeps; the caller lets one at a time in. Registers an ops, a
  * kprobe and a graph user.
- * Return: 0; -ENODEV where all tracing is switched off; or why one of these cannot be
- * registered. On failure @cost may have been written, but for FTRACE_GUARDED_FUNCTION's.
+ * Return: 0; -ENODEV where all tracing is switched off; -EAGAIN if by the clock a traced call
+ * took no longer than another; or why one of the users cannot be registered. On failure @cost
+ * is as before.
  */
 int trace_guard_measure(u64 *cost)
 {
-	u64 without, func = 0;
+	u64 least[FTRACE_NR_GUARDED];
 	int ret;
 
+	memset64(least, U64_MAX, ARRAY_SIZE(least));
 	guard_buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
 	if (!guard_buffer)
 		return -ENOMEM;
-	without = guard_time_calls();
-	ret = guard_measure_graph(without, &cost[FTRACE_GUARDED_GRAPH]) ?:
-	      guard_measure_probe(without, &cost[FTRACE_GUARDED_PROBE]) ?:
-	      guard_measure_func(without, &func);
+	ret = guard_time_all(least);
 	ring_buffer_free(guard_buffer);
 	guard_buffer = NULL;
 	if (ret)
 		return ret;
-	/* Nothing was called if all tracing is switched off. */
-	if (!func)
-		return -ENODEV;
-	cost[FTRACE_GUARDED_FUNCTION] = func;
+	for (unsigned int kind = 0; kind < ARRAY_SIZE(least); kind++)
+		cost[kind] = guard_picoseconds(least[kind], least[FTRACE_GUARDED_NOT]);
 	pr_info("a traced call costs %llu ps, with its return %llu, a probe's event %llu\n",
-		func, cost[FTRACE_GUARDED_GRAPH], cost[FTRACE_GUARDED_PROBE]);
+		cost[FTRACE_GUARDED_FUNCTION], cost[FTRACE_GUARDED_GRAPH],
+		cost[FTRACE_GUARDED_PROBE]);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+u64 trace_guard_clock(void);
 int trace_guard_measure(u64 *cost);
 
 #endif /* _KERNEL_TRACE_TRACE_GUARD_COST_H */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of trace_guard.c: what it decides, on a clock that is made up. Included there.
+ * KUnit tests of trace_guard.c: what it decides and measures, on a clock that is made up.
+ * Included there.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 
 #define GUARD_KUNIT_NR	4
@@ -139,6 +141,44 @@ static void guard_kunit_text(struct kunit *test)
 				    wrong[i]);
 }
 
+#define GUARD_KUNIT_SLOW	80
+
+static unsigned int guard_kunit_looks;
+
+static u64 guard_kunit_stands(void)
+{
+	return 1;
+}
+
+/* What is timed first takes a second: whatever ran beside it slowed it down. */
+static u64 guard_kunit_slow_at_first(void)
+{
+	unsigned int look = guard_kunit_looks++;
+
+	return ktime_get_mono_fast_ns() + min(look, GUARD_KUNIT_SLOW) * NSEC_PER_SEC;
+}
+
+static void guard_kunit_measure(struct kunit *test)
+{
+	u64 cost[FTRACE_NR_GUARDED] = { [FTRACE_GUARDED_FUNCTION] = 7 };
+
+	/* Nobody else measures. */
+	guard(mutex)(&guard_mutex);
+
+	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_stands);
+	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, cost[FTRACE_GUARDED_FUNCTION], 7);
+
+	guard_kunit_looks = 0;
+	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_slow_at_first);
+	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
+	KUNIT_EXPECT_GT(test, guard_kunit_looks, GUARD_KUNIT_SLOW);
+	for (unsigned int kind = FTRACE_GUARDED_FUNCTION; kind < FTRACE_NR_GUARDED; kind++)
+		KUNIT_EXPECT_LT_MSG(test, cost[kind], NSEC_PER_SEC, "kind %u", kind);
+	KUNIT_EXPECT_GT(test, cost[FTRACE_GUARDED_FUNCTION], 0);
+	kunit_deactivate_static_stub(test, trace_guard_clock);
+}
+
 static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_rate),
 	KUNIT_CASE(guard_kunit_rate_all),
@@ -146,6 +186,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_overhead),
 	KUNIT_CASE(guard_kunit_large),
 	KUNIT_CASE(guard_kunit_text),
+	KUNIT_CASE(guard_kunit_measure),
 	{ }
 };
 
