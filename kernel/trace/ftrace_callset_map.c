@@ -140,8 +140,9 @@ static void callset_count(int more)
 		smp_store_release(&__ftrace_callset_only, ftrace_callset_next(&nr));
 	} else if (__ftrace_callset_only) {
 		WRITE_ONCE(__ftrace_callset_only, NULL);
-		/* Before the first site of another one is written. */
-		kick_all_cpus_sync();
+		/* Before the first site of another one is written. Without another, nobody asks. */
+		if (callset_nr)
+			kick_all_cpus_sync();
 	}
 }
 

@@ -779,4 +779,5 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_update_kunit.c"
+#include "tests/ftrace_guarded_kunit.c"
 #endif

@@ -477,4 +477,5 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 
 #ifdef CONFIG_TEXT_PATCH_KUNIT_TEST
 #include "tests/text_patch_kunit.c"
+#include "tests/text_patch_executed_kunit.c"
 #endif
