@@ -977,11 +977,11 @@ static void give_up(int nr)
 	result(false, "nobody is stuck");
 	show_last(nr);
 	fflush(stdout);
-	/* Whoever is stuck cannot be waited for. */
+	/* A task that is stuck cannot be waited for. */
 	_exit(1);
 }
 
-/* By a child: the write may have to wait for who is slow. */
+/* By a child: the write may have to wait for a slow task. */
 static void ask_for_less(void)
 {
 	static double asked;

@@ -6,8 +6,8 @@
  *
  * TEXT is a copy of the core kernel's text, from textbytes save. While COMMAND runs, the
  * events of all CPUs are collected (struct perf_event_attr's text_poke and ksymbol); then
- * those of the core kernel are applied to the copy, in the order of their times. Whoever
- * decodes a trace of instructions does the same. Printed is one line:
+ * those of the core kernel are applied to the copy, in the order of their times. A
+ * decoder of an instruction trace does the same. Printed is one line:
  *
  *	pokes=N       events of the core kernel
  *	calls=N       those that leave a CALL

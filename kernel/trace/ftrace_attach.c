@@ -31,7 +31,7 @@
 #include "ftrace_stubs.h"
 #include "ftrace_update.h"
 
-/* To whoever wants it, like a new one. */
+/* Attaches a site to all ops that want it, as if it were new. */
 static void attach_repaired(struct ftrace_record *rec, unsigned long ip)
 {
 	if (ftrace_update_site(ip))
@@ -43,9 +43,9 @@ static void attach_repaired(struct ftrace_record *rec, unsigned long ip)
 /**
  * ftrace_release_repaired - take sites out of quarantine that are sound again
  *
- * Whoever altered a site may have put back what was there. From then on it is
- * attached to all that want it, also to those that went on without it. If that
- * fails it stays in quarantine.
+ * The code that altered a site may have restored it. From then on the site is
+ * attached to all ops that want it, also to those that went on without it. If
+ * that fails the site stays in quarantine.
  *
  * Context: ftrace_lock is held; sleeps.
  */

@@ -14,8 +14,8 @@
  *  2. A count is changed by its own CPU only, and by one instruction that cannot be
  *     interrupted. Each call is counted in one slot, or among the lost. On 32 bits it
  *     takes two instructions, and an NMI between them is lost.
- *  3. A pair may have two slots, if one before it in its row has become free. Whoever
- *     reads adds them up.
+ *  3. A pair may have two slots, if one before it in its row has become free. A reader
+ *     adds them up.
  *
  * ftrace_lock covers everything but counting.
  */

@@ -715,7 +715,7 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 	/* Holds up the freeing of what is found; a callset also waits for all tasks. */
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
-	/* While there is only one callset, whoever comes here comes from a site of it. */
+	/* While there is only one callset, a call that gets here comes from a site of it. */
 	cs = ftrace_callset_only() ?: ftrace_callset_at(ip);
 	if (cs && !cs->one) {
 		list_call(ip, parent_ip, cs, fregs);

@@ -535,8 +535,8 @@ void clear_ftrace_function_probes(struct trace_array *tr)
  * @start: first address of the text
  * @end: first address after it
  *
- * Comes before whoever else drops the range from the filters of all ops: a
- * site is known by its being in the probe's filter.
+ * It runs before the range is dropped from the filters of all ops, as it knows
+ * a probe's sites by the probe's filter.
  *
  * Context: Sleeps. The caller holds ftrace_lock. The probes' ->free are called
  * later, from a workqueue.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Filters: which sites an ops wants, and how that is changed, by whoever owns the
+ * Filters: which sites an ops wants, and how that is changed, by the owner of the
  * ops, by the files (ftrace_filter_file.c), and by modules that come and go.
  * ftrace_edit.c has what a change is.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gates: who is inside of code that may go away.
+ * Gates: how many calls are inside of code that may go away.
  *
  * The owner of an ops may free it, its callback and its module as soon as
  * unregistering returns. What matters until then is whether somebody is inside

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Gates: who is inside of code that may go away. See ftrace_gate.c.
+ * Gates: how many calls are inside of code that may go away. See ftrace_gate.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_GATE_H
 #define _KERNEL_TRACE_FTRACE_GATE_H

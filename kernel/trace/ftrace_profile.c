@@ -259,8 +259,8 @@ static u64 profile_average(const struct profile_line *line)
  *
  *	(squares - time^2 / hits) / (hits - 1) / 1000
  *
- * The whole is rounded down. Whoever rounds up time^2 / hits first gets the same
- * number, and nothing larger than the sum of squares has to fit into 64 bits.
+ * The whole is rounded down. If time^2 / hits is rounded up first, the number is the
+ * same, and nothing larger than the sum of squares has to fit into 64 bits.
  *
  * What cannot be, as that sum did not fit or calls are under way, is 0.
  */

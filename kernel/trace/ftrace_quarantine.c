@@ -5,8 +5,8 @@
  *
  * Invariants:
  *  1. A site in quarantine has no callset, and its text is not written.
- *  2. A callset that a site left for quarantine stays: whoever saved its CALL may
- *     write it back.
+ *  2. A callset that a site left for quarantine stays: the code that altered the
+ *     site may have saved its CALL, and may write it back.
  *  3. The site leaves quarantine once its text is a NOP, or a CALL to a callset
  *     that stays for that reason.
  *

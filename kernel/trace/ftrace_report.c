@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was refused, and why: the texts, and where they can be read.
+ * Refusals and their reasons: the texts, and where they can be read.
  *
  * A user who is refused gets an errno, which says little. The reason in words is
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is refused, and where users can see why. See ftrace_report.c.
+ * Refusals, and where users can see the reasons. See ftrace_report.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_REPORT_H
 #define _KERNEL_TRACE_FTRACE_REPORT_H

@@ -5,13 +5,13 @@
  *
  * Invariants:
  *  1. The tables in the map are ascending and do not overlap, and so are the
- *     records in each: whoever walks them next to another sorted list merges.
+ *     records in each: to walk them next to another sorted list is to merge.
  *  2. All sites of a table that is in the map hold a NOP or a CALL to the
  *     target of their callset, or are quarantined.
  *  3. To the rest of the kernel, a site in quarantine is no site, but text that
  *     others have to leave alone (ftrace_text_reserved()): a kprobe or a livepatch
- *     is refused. The exception is one that is marked as modified, for whoever
- *     went around its function still comes to detach from it.
+ *     is refused. The exception is a site that is marked as modified: a livepatch
+ *     or an IPMODIFY ops that replaced its function has yet to detach from it.
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */

@@ -45,7 +45,7 @@ struct ftrace_word_ops {
  * struct ftrace_word_file - an open file of words
  * @ops: what kind of file it is
  * @tr: its instance, which is not freed before the file is closed; or NULL
- * @owner: what the list belongs to, as whoever opened the file said
+ * @owner: what the list belongs to, as the file's open function said
  * @flags: FTRACE_ITER_NOTRACE if it lists what is left out; others as @ops has it
  * @lock: covers what follows, as pwrite() is not one at a time; is taken before any
  *	  other lock of function tracing

@@ -22,9 +22,9 @@
  *		(if there is no room it closes the page and makes the next one the tail)
  *	        writes its event
  *	publish	if it is the outermost writer: says how far the readers may read. That is all
- *		up to the word, as whoever wrote meanwhile has finished
+ *		up to the word, as those that wrote meanwhile have finished
  *	leave	lowers the number of writers, and if it was the outermost looks at the word
- *		again: who came after it published, and before it left, left that to it
+ *		again: one that came between the two has left publishing to it
  *
  * The word, buffer_page::write, is drawn in ring_buffer_internal.h.
  *
@@ -358,7 +358,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 			 struct buffer_page *next)
 {
 	struct buffer_page *after = rb_page_after(next), *tail_now;
-	/* Before the flag says that they are counted: whoever interrupts may go on from there. */
+	/* Before the flag says that they are counted: an interrupt may go on from there. */
 	unsigned long entries = rb_page_entries(next);
 	unsigned int bytes = rb_page_commit(next);
 	enum rb_link was, head;
@@ -463,8 +463,8 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 /* Reserving */
 
 /*
- * The next page is to count its time from @now. Who interrupts this and closes the page
- * uses its own time, and then the page is closed here, too.
+ * The next page is to count its time from @now. A writer that interrupts this and closes
+ * the page uses its own time, and then the page is closed here, too.
  */
 static void rb_leap(struct buffer_page *page, s64 old, u64 now)
 {

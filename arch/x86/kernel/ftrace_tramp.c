@@ -509,7 +509,7 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 {
 	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
 
-	/* Whoever gets all registers may have changed where to go on. */
+	/* A callback that gets all registers may have changed where to go on. */
 	if (full || (cs->flags & FTRACE_OPS_FL_IPMODIFY)) {
 		emit_load(e, RAX, REG_OFFSET(ip));
 		emit_store(e, RAX, EMIT_FRAME);

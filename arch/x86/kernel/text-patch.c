@@ -25,7 +25,7 @@
  *     the batch is published, and the old one until all CPUs were synced.
  *  3. A CPU that traps on a byte which is no longer INT3 executes again what
  *     now stands there, with RF set. So a breakpoint that arrives late, after
- *     step 4, is harmless, whoever planted it. If the byte is INT3 again, that
+ *     step 4, is harmless, whatever planted it. If the byte is INT3 again, that
  *     is for the batch to answer that planted it: text_patch_seq tells whether
  *     one came while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: no
@@ -153,7 +153,7 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 		patch->act = TEXT_PATCH_ACT_RET;
 		return text_patch_padded(insn, size, len);
 	case INT3_INSN_OPCODE:
-		/* Whoever wants it knows what follows. */
+		/* The code that plants a breakpoint knows what follows it. */
 		patch->act = TEXT_PATCH_ACT_PASS;
 		return true;
 	}

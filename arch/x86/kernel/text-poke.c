@@ -19,8 +19,8 @@
  *  3. At most one task collects at a time. Others switch at once what they
  *     queue, and what is collected with it: that may always happen early.
  *  4. Text of a module, and init text, is in the queue no longer than until
- *     text_poke_finish(): so long the caller holds the lock that whoever frees
- *     the text has to take before.
+ *     text_poke_finish(): until then the caller holds a lock without which the
+ *     text is not freed.
  *
  * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
  * no other CPU does. Jump labels, static calls, kprobes and ftrace queue and

@@ -185,7 +185,7 @@ static void callset_flags(struct kunit *test)
 	for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++)
 		callset_kunit_ops[i].flags = row->flags[i];
 
-	/* The two at the end first: whoever comes last is the one refused. */
+	/* The two at the end first: the last one is the one refused. */
 	two = ftrace_callset_with(NULL, &callset_kunit_ops[2]);
 	three = ftrace_callset_with(two, &callset_kunit_ops[0]);
 	count = callset_kunit_count();

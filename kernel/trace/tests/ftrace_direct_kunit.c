@@ -344,7 +344,7 @@ static void direct_refilter_to_all(struct kunit *test)
 	direct_kunit_stays(test, &direct_kunit_other);
 }
 
-/* Who shares a site that is added later is asked as if it had been there from the start. */
+/* An ops is asked to share a site that is added later, as it is at the start. */
 static void direct_refilter_asks(struct kunit *test)
 {
 	struct ftrace_ops *ops = &direct_kunit_ops, *other = &direct_kunit_other;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the gates: who is inside is waited for, and nobody else.
+ * KUnit tests of the gates: a wait is for the calls inside, and for no others.
  */
 #include <linux/cleanup.h>
 #include <linux/timer.h>

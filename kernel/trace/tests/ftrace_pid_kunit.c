@@ -236,7 +236,7 @@ static void pid_lists_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pid_kunit_ignored(tr, idler));
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
 
-	/* Who is on both is left out. */
+	/* A task on both lists is left out. */
 	KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_NOT, &pid, 1), 0);
 	KUNIT_EXPECT_FALSE(test, ftrace_pid_wants_current(tr));
 

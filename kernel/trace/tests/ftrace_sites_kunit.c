@@ -321,7 +321,7 @@ static void sites_kunit_symbols(struct mod_kallsyms *syms, Elf_Sym *sym, char *s
 
 /*
  * When a module's init function has returned, another table of symbols takes the
- * place of the one that it was loaded with. Whoever is walking the names then
+ * place of the one that it was loaded with. A walk of the names that is under way
  * goes on with the right ones.
  */
 static void sites_names_while_loading(struct kunit *test)

@@ -484,7 +484,7 @@ static void update_waits_for_guest(struct kunit *test)
 	kfree(host);
 }
 
-/* So long that whoever waits for the tasks below has waited for them. */
+/* So long that a wait for the tasks below would be seen. */
 #define UPDATE_KUNIT_RESTLESS	(15 * HZ)
 
 static int update_kunit_restless(void *data)
@@ -696,7 +696,7 @@ static void update_kunit_expect_release(struct kunit *test, unsigned int bits)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[3].ops), 0);
 }
 
-/* A site is not what its record says: who asks for it alone, or for all or none, is told. */
+/* A site is not what its record says: a request for it, or for all or none, fails. */
 static void update_quarantine(struct kunit *test)
 {
 	struct update_kunit_state before = update_kunit_state();
@@ -725,7 +725,7 @@ static void update_quarantine(struct kunit *test)
 	if (rec) {
 		marks = update_kunit_mark(rec, FTRACE_STATE_QUARANTINE);
 		update_kunit_expect_quarantine(test);
-		/* Who went around it before still finds it, but cannot come again. */
+		/* An ops that replaced it before still finds it, but no other may replace it. */
 		update_kunit_mark(rec, FTRACE_STATE_QUARANTINE | FTRACE_STATE_MODIFIED);
 		KUNIT_EXPECT_EQ(test, ftrace_location(update_kunit_ips[0]), update_kunit_ips[0]);
 		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&u[3].ops, update_kunit_ips[0], 0, 0),

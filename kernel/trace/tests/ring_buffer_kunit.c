@@ -114,7 +114,7 @@ static void rb_kunit_writer_looks_early(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rb_kunit_is_woken(waiter));
 }
 
-/* Who waits for a CPU is not woken by another one, and who waits for all by any. */
+/* A reader of one CPU is not woken by another, and a reader of all is woken by any. */
 static void rb_kunit_other_cpu(struct kunit *test)
 {
 	int cpu = cpumask_first(cpu_online_mask), other = cpumask_next(cpu, cpu_online_mask);

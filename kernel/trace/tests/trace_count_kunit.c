@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the tracer count: each call is counted, in each context, on its CPU, and
- * with its caller, whoever interrupts whom and while sites are switched.
+ * with its caller, whatever interrupts it and while sites are switched.
  */
 #include <linux/completion.h>
 #include <linux/interrupt.h>

@@ -26,8 +26,8 @@ static bool per_cpu;
 static uint64_t *numbers;
 
 /*
- * All instances share the option, and with it function_counts shows pairs. To switch it off
- * for a moment would make whoever has set it miss calls.
+ * All instances share the option, and with it function_counts shows pairs. If it were
+ * switched off for a moment, the user who has set it would miss calls.
  */
 static void refuse_callers(void)
 {

@@ -2,8 +2,8 @@
 /*
  * Messages, memory and the end of the program.
  *
- * Whoever has changed something in the system registers with atexit() what puts it back;
- * so die() may be called anywhere.
+ * A function that changes something in the system registers with atexit() what puts it
+ * back; so die() may be called anywhere.
  */
 #ifndef TRACING_UTIL_H
 #define TRACING_UTIL_H

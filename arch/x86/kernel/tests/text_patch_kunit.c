@@ -315,7 +315,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr + 9);
 	KUNIT_EXPECT_EQ(test, kunit_trap(&trap, addr + 8, 0), 0);
 
-	/* It is, and goes to whoever wanted it. */
+	/* It is, and the trap is left to the code that planted it. */
 	KUNIT_ASSERT_TRUE(test, text_patch_set(&patch, addr, "\xcc\x01", 2, NULL));
 	KUNIT_EXPECT_EQ(test, kunit_trap_in(&batch, &trap, addr, 0), 0);
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr + 1);
@@ -332,7 +332,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 	trap.regs.cs = __USER_CS;
 	KUNIT_EXPECT_EQ(test, poke_int3_handler(&trap.regs), 0);
 
-	/* Whoever was inside is out. */
+	/* No CPU is counted as inside any more. */
 	for_each_possible_cpu(cpu)
 		KUNIT_EXPECT_EQ(test, per_cpu(text_patch_inside, cpu), 0);
 }
@@ -629,7 +629,7 @@ static void text_patch_kunit_collect_mortal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core[501], 0xc3);
 }
 
-/* Whoever asks for a write that the patcher cannot emulate gets it nevertheless. */
+/* A write that the patcher cannot emulate is done nevertheless. */
 static void text_patch_kunit_unknown(struct kunit *test)
 {
 	/* A static call's XOR without the CALL that stands for it; CALL and NOP; 8 bytes. */
