@@ -17,6 +17,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/init.h>
@@ -162,21 +163,26 @@ static struct ftrace_patch generic_batch;
 
 static bool generic_write_failed;
 
-static void generic_write(const struct generic_write *write)
+static int generic_write_site(const struct generic_write *write)
 {
 	struct generic_site site = {
 		.rec.ip		= write->ip,
 		.rec.flags	= FTRACE_FL_CALL_OPS_EN,
 		.word		= write->word,
 	};
-	int ret;
 
+	KUNIT_STATIC_STUB_REDIRECT(generic_write_site, write);
 	if (!write->from)
-		ret = ftrace_make_call(&site.rec, write->to);
-	else if (!write->to)
-		ret = ftrace_make_nop(NULL, &site.rec, write->from);
-	else
-		ret = ftrace_modify_call(&site.rec, write->from, write->to);
+		return ftrace_make_call(&site.rec, write->to);
+	if (!write->to)
+		return ftrace_make_nop(NULL, &site.rec, write->from);
+	return ftrace_modify_call(&site.rec, write->from, write->to);
+}
+
+static void generic_write(const struct generic_write *write)
+{
+	int ret = generic_write_site(write);
+
 	if (!ret)
 		return;
 	generic_write_failed = true;
@@ -329,3 +335,7 @@ bool arch_ftrace_wrote_all(void)
 {
 	return !generic_write_failed;
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_generic_kunit.c"
+#endif
