@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../../scripts/recordmcount-modes.h"
+#include "recordmcount-modes.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
