@@ -14,7 +14,7 @@ harness/config/arch/NAME.config, beside the symbols:
 	# shell: PROGRAM    the guest's; busybox without it
 	# programs: source  they are built, as Debian has no packages of the architecture; suites has the sources
 	# plugin: NAME      harness/NAME.cc, which the cross compiler needs; its libc was compiled without, and is not used
-	# helpers: NAME...  programs of guest-src/; chrt and mark without them
+	# helpers: NAME...  programs of guest-src/, beside chrt and mark
 	# make: CROSS_COMPILE=PREFIX
 	# compiler: PREFIX  of what runs in the guest, where the kernel takes the system's own
 """

@@ -430,7 +430,7 @@ def write_other(machine, path):
         links = OTHER_LINKS | {"/bin/sh": said["shell"]} if "shell" in said else OTHER_LINKS
         for name, target in links.items():
             a.symlink(name, target)
-        for name in said.get("helpers", "chrt mark").split():
+        for name in ("chrt", "mark", *said.get("helpers", "").split()):
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
         a.file("/init", source("init"), 0o755)
         for name in other_names(in_root(top, OTHER_PACKAGES["busybox-static"])):
