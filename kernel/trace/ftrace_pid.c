@@ -2,13 +2,13 @@
 /*
  * Function tracing of some tasks only: set_ftrace_pid, set_ftrace_notrace_pid.
  *
- * A trace array has two lists of pids: tasks to trace, and tasks to leave out.
- * Where neither exists, all tasks are traced, and nothing is tested. Otherwise
- * the trace array owns a slot, and bit SLOT of task_struct::ftrace_pid_ignored
- * says that it leaves the task out. That bit, against the one in
- * trace_array::function_pid_bit, is all that a callback tests, and nobody looks
- * at the lists when tasks are switched: they are looked at when a task is made,
- * when two exchange their pids, and when a list is written.
+ * A trace array has two lists of pids (struct trace_pid_list): tasks to trace, and
+ * tasks to leave out. Where neither exists, all tasks are traced, and nothing is
+ * tested. Otherwise the trace array owns a slot, and bit SLOT of
+ * task_struct::ftrace_pid_ignored says that it leaves the task out. That bit,
+ * against the one in trace_array::function_pid_bit, is all that a callback tests.
+ * The lists are read when a task is made, when two exchange their pids, and when a
+ * list is written; a switch of tasks does not read them.
  *
  * Each ops with FTRACE_OPS_FL_PID calls ftrace_pid_func(), which tests, instead
  * of its own callback as long as its trace array has a list. fgraph.c tests for
@@ -21,7 +21,7 @@
  * 2. Fork and release_task() change the lists of a trace array with the option
  *    function-fork, and no others. They add the child of a listed task, and drop
  *    the pids that are gone.
- * 3. What a user writes is added to a list as a whole, or not at all.
+ * 3. A write adds all of its pids to a list, or fails and adds no pid.
  * 4. ops->saved_func of a registered ops with FTRACE_OPS_FL_PID, unless it is a
  *    graph user's, is its own callback, and ops->func is that or
  *    ftrace_pid_func().
@@ -29,14 +29,13 @@
  * A task that has been released, and runs on to its last switch, keeps its bits.
  *
  * Lock order:
- *	trace_types_lock > ftrace_pid_mutex > tasklist_lock > lock of an xarray
+ *	trace_types_lock > ftrace_pid_mutex > tasklist_lock > lock of a list
  *	ftrace_pid_mutex > ftrace_lock
  * The lists of a trace array come, are written to, and go under
- * ftrace_pid_mutex. What fork and release_task() read besides, and the bits of
- * the tasks, is changed by a writer of a list with tasklist_lock held for
- * reading, and by them, who hold it for writing anyway: they take no lock of
- * ours but the one of a list that they change. ftrace_lock covers which
- * function an ops calls.
+ * ftrace_pid_mutex. A writer of a list puts it in place, and sets the bits of the
+ * tasks, with tasklist_lock held for reading. Fork and release_task() hold it for
+ * writing; they take no lock of ours but the one of a list. ftrace_lock covers
+ * which function an ops calls.
  *
  * Contexts: ftrace_pid_func() and ftrace_pid_wants_current() run wherever a
  * function is called, NMIs included. The hooks of fork and release_task() run
@@ -59,7 +58,6 @@
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 
 #include "ftrace_attach.h"
 #include "ftrace_ops.h"
@@ -82,26 +80,12 @@ enum ftrace_pid_kind {
  * struct ftrace_pid_lists - the lists of a trace array, of which one exists
  * @tr: the trace array
  * @slot: which bit of the tasks it owns
- * @exists: for each kind, a bit: the list exists. It may be empty, if all tasks
- *	    in it are gone
- * @pids: for each kind, an entry at the index of each pid; changed in interrupts
- *	  off only, as the lock is taken inside of tasklist_lock
+ * @pids: the list of each kind, or NULL. It may be empty, if all tasks in it are gone
  */
 struct ftrace_pid_lists {
 	struct trace_array	*tr;
 	unsigned int		slot;
-	unsigned long		exists;
-	struct xarray		pids[FTRACE_PID_KINDS];
-};
-
-/**
- * struct ftrace_pid_file - one of the two lists, opened
- * @tr: the trace array, to which the file holds a reference
- * @kind: which of its lists
- */
-struct ftrace_pid_file {
-	struct trace_array	*tr;
-	enum ftrace_pid_kind	kind;
+	struct trace_pid_list	*pids[FTRACE_PID_KINDS];
 };
 
 #define FTRACE_PID_SLOTS	BITS_PER_LONG
@@ -114,38 +98,15 @@ static struct ftrace_pid_lists *ftrace_pid_slot[FTRACE_PID_SLOTS];
 
 /* The lists and the tasks */
 
-static bool pid_lists_have(struct ftrace_pid_lists *lists, enum ftrace_pid_kind kind, pid_t pid)
-{
-	return (lists->exists & BIT(kind)) && xa_load(&lists->pids[kind], pid);
-}
-
-static bool pid_lists_ignore(struct ftrace_pid_lists *lists, pid_t pid)
-{
-	if (pid_lists_have(lists, FTRACE_PID_NOT, pid))
-		return true;
-	return (lists->exists & BIT(FTRACE_PID_ONLY)) &&
-	       !pid_lists_have(lists, FTRACE_PID_ONLY, pid);
-}
-
-/* Nobody else writes the word now; callbacks read it at any time. */
+/* Fork, or the one writer, sets the word; callbacks read it at any time. */
 static void pid_lists_judge(struct ftrace_pid_lists *lists, struct task_struct *task)
 {
 	unsigned long word = task->ftrace_pid_ignored;
 
-	__assign_bit(lists->slot, &word, pid_lists_ignore(lists, task->pid));
+	__assign_bit(lists->slot, &word,
+		     trace_ignore_this_task(lists->pids[FTRACE_PID_ONLY],
+					    lists->pids[FTRACE_PID_NOT], task));
 	WRITE_ONCE(task->ftrace_pid_ignored, word);
-}
-
-/* A NULL @entry takes the pid away. In any context with tasklist_lock held. */
-static int pid_list_store(struct xarray *pids, pid_t pid, void *entry)
-{
-	unsigned long flags;
-	void *old;
-
-	xa_lock_irqsave(pids, flags);
-	old = __xa_store(pids, pid, entry, GFP_ATOMIC);
-	xa_unlock_irqrestore(pids, flags);
-	return xa_err(old);
 }
 
 static bool pid_lists_follow(const struct ftrace_pid_lists *lists)
@@ -156,18 +117,9 @@ static bool pid_lists_follow(const struct ftrace_pid_lists *lists)
 static void pid_lists_add_child(struct ftrace_pid_lists *lists, pid_t parent, pid_t child)
 {
 	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
-		if (!pid_lists_have(lists, kind, parent))
-			continue;
-		if (pid_list_store(&lists->pids[kind], child, xa_mk_value(1)))
+		if (trace_pid_list_is_set(lists->pids[kind], parent) &&
+		    trace_pid_list_set(lists->pids[kind], child))
 			pr_warn_once("no memory to put a new task on the list of its parent\n");
-	}
-}
-
-static void pid_lists_drop(struct ftrace_pid_lists *lists, pid_t pid)
-{
-	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
-		if (pid_lists_have(lists, kind, pid))
-			pid_list_store(&lists->pids[kind], pid, NULL);
 	}
 }
 
@@ -187,7 +139,7 @@ void ftrace_pid_fork_task(struct task_struct *child)
 
 	lockdep_assert_held_write(&tasklist_lock);
 
-	/* What was copied may be of a slot that somebody has given back since. */
+	/* A bit that was copied may be of a slot that was given back meanwhile. */
 	child->ftrace_pid_ignored = 0;
 	for_each_set_bit(slot, &ftrace_pid_slots, FTRACE_PID_SLOTS) {
 		lists = ftrace_pid_slot[slot];
@@ -206,17 +158,21 @@ void ftrace_pid_fork_task(struct task_struct *child)
  */
 void ftrace_pid_release_task(struct task_struct *task)
 {
+	struct ftrace_pid_lists *lists;
 	unsigned int slot;
 
 	lockdep_assert_held_write(&tasklist_lock);
 
 	for_each_set_bit(slot, &ftrace_pid_slots, FTRACE_PID_SLOTS) {
-		if (pid_lists_follow(ftrace_pid_slot[slot]))
-			pid_lists_drop(ftrace_pid_slot[slot], task->pid);
+		lists = ftrace_pid_slot[slot];
+		for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
+			if (pid_lists_follow(lists))
+				trace_filter_add_remove_task(lists->pids[kind], NULL, task);
+		}
 	}
 }
 
-/* What an ops calls */
+/* The callback */
 
 static void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -262,7 +218,7 @@ static void ftrace_pid_update_all_ops(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	/* Those that test go on doing so; what they read stays right. */
+	/* Those that test go on doing so, and the bits stay right. */
 	if (ftrace_disabled)
 		return;
 
@@ -289,36 +245,19 @@ static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
 
 	lists->tr = tr;
 	lists->slot = slot;
-	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++)
-		xa_init_flags(&lists->pids[kind], XA_FLAGS_LOCK_IRQ);
 	return lists;
 }
 
-static void pid_lists_free(struct ftrace_pid_lists *lists)
-{
-	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++)
-		xa_destroy(&lists->pids[kind]);
-	kfree(lists);
-}
-
-/*
- * Make the lists of kinds @exists, as they are now, the ones that count.
- *
- * The task list stands still meanwhile: a task is either met here, or made
- * later, and then its maker sees what is written here.
- */
-static void pid_lists_apply(struct ftrace_pid_lists *lists, unsigned long exists)
+/* Says @lists to all tasks, and to fork. */
+static void pid_lists_apply(struct ftrace_pid_lists *lists, bool exist)
 {
 	struct task_struct *process, *task;
 	int cpu;
 
-	lockdep_assert_held(&ftrace_pid_mutex);
+	lockdep_assert_held(&tasklist_lock);
 
-	read_lock(&tasklist_lock);
-	lists->exists = exists;
-	ftrace_pid_slot[lists->slot] = exists ? lists : NULL;
-	__assign_bit(lists->slot, &ftrace_pid_slots, exists);
-
+	ftrace_pid_slot[lists->slot] = exist ? lists : NULL;
+	__assign_bit(lists->slot, &ftrace_pid_slots, exist);
 	for_each_process_thread(process, task)
 		pid_lists_judge(lists, task);
 	for_each_possible_cpu(cpu) {
@@ -326,94 +265,82 @@ static void pid_lists_apply(struct ftrace_pid_lists *lists, unsigned long exists
 		if (task)
 			pid_lists_judge(lists, task);
 	}
-	read_unlock(&tasklist_lock);
-
-	/* Tested from now on, or not any more: the bits are right for both. */
-	WRITE_ONCE(lists->tr->function_pid_bit, exists ? BIT(lists->slot) : 0);
-	ftrace_pid_update_all_ops();
 }
 
-#define for_each_pid_in(list, pid)						\
-	for (int __end = trace_pid_list_first((list), &(pid)); !__end;		\
-	     __end = trace_pid_list_next((list), (pid) + 1, &(pid)))
-
-/* No reader finds an entry that is only reserved. */
-static int pid_list_reserve(struct xarray *pids, struct trace_pid_list *new)
+/* On failure @to may have some of the pids of @from. */
+static int pid_list_copy(struct trace_pid_list *to, struct trace_pid_list *from)
 {
 	unsigned int pid;
-	int ret;
+	int ret = 0;
 
-	for_each_pid_in(new, pid) {
-		ret = xa_reserve_irq(pids, pid, GFP_KERNEL);
-		if (ret)
-			return ret;
+	for (int end = trace_pid_list_first(from, &pid); !end && !ret;
+	     end = trace_pid_list_next(from, pid + 1, &pid))
+		ret = trace_pid_list_set(to, pid);
+	return ret;
+}
+
+/*
+ * Put @new, with the pids of the old list added, in the place of a list; or take the
+ * list away, if @new is NULL. That cannot fail.
+ *
+ * The task list stands still meanwhile: a task is either met here, or made later,
+ * and then its maker sees the new list.
+ */
+static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *lists,
+			     enum ftrace_pid_kind kind, struct trace_pid_list *new)
+{
+	struct trace_pid_list *old = lists->pids[kind];
+	bool exist = new || lists->pids[!kind];
+	int ret = 0;
+
+	lockdep_assert_held(&ftrace_pid_mutex);
+
+	scoped_guard(read_lock, &tasklist_lock) {
+		if (new && old)
+			ret = pid_list_copy(new, old);
+		if (!ret) {
+			lists->pids[kind] = new;
+			pid_lists_apply(lists, exist);
+		}
 	}
-	return 0;
+	if (!ret) {
+		trace_pid_list_free(old);
+		/* Tested from now on, or not any more: the bits are right for both. */
+		WRITE_ONCE(tr->function_pid_bit, exist ? BIT(lists->slot) : 0);
+		ftrace_pid_update_all_ops();
+		tr->function_pids = lists;
+	}
+	if (!lists->pids[kind] && !lists->pids[!kind]) {
+		tr->function_pids = NULL;
+		kfree(lists);
+	}
+	return ret;
 }
 
-static void pid_list_unreserve(struct xarray *pids, struct trace_pid_list *new)
-{
-	unsigned int pid;
-
-	for_each_pid_in(new, pid)
-		xa_cmpxchg_irq(pids, pid, XA_ZERO_ENTRY, NULL, GFP_KERNEL);
-}
-
-/* All have been reserved: memory can only lack for one that was dropped since. */
-static void pid_list_fill(struct xarray *pids, struct trace_pid_list *new)
-{
-	unsigned int pid;
-
-	for_each_pid_in(new, pid)
-		xa_store_irq(pids, pid, xa_mk_value(1), GFP_KERNEL);
-}
-
+/* Takes over @new, but not on failure. */
 static int ftrace_pid_add(struct trace_array *tr, enum ftrace_pid_kind kind,
 			  struct trace_pid_list *new)
 {
 	struct ftrace_pid_lists *lists;
-	int ret;
 
 	guard(mutex)(&ftrace_pid_mutex);
 
 	lists = tr->function_pids ?: pid_lists_alloc(tr);
-	if (IS_ERR(lists))
-		return PTR_ERR(lists);
-
-	ret = pid_list_reserve(&lists->pids[kind], new);
-	if (ret) {
-		pid_list_unreserve(&lists->pids[kind], new);
-		if (!tr->function_pids)
-			pid_lists_free(lists);
-		return ret;
-	}
-
-	pid_list_fill(&lists->pids[kind], new);
-	pid_lists_apply(lists, lists->exists | BIT(kind));
-	tr->function_pids = lists;
-	return 0;
+	return IS_ERR(lists) ? PTR_ERR(lists) : pid_lists_replace(tr, lists, kind, new);
 }
 
 /* With @if_empty, only a list that names no pid. */
 static void ftrace_pid_clear(struct trace_array *tr, enum ftrace_pid_kind kind, bool if_empty)
 {
 	struct ftrace_pid_lists *lists;
+	unsigned int pid;
 
 	guard(mutex)(&ftrace_pid_mutex);
 
 	lists = tr->function_pids;
-	if (!lists || !(lists->exists & BIT(kind)))
-		return;
-	if (if_empty && !xa_empty(&lists->pids[kind]))
-		return;
-
-	pid_lists_apply(lists, lists->exists & ~BIT(kind));
-	if (lists->exists) {
-		xa_destroy(&lists->pids[kind]);
-		return;
-	}
-	tr->function_pids = NULL;
-	pid_lists_free(lists);
+	if (lists && lists->pids[kind] &&
+	    !(if_empty && !trace_pid_list_first(lists->pids[kind], &pid)))
+		pid_lists_replace(tr, lists, kind, NULL);
 }
 
 /**
@@ -431,67 +358,51 @@ void ftrace_clear_pids(struct trace_array *tr)
 
 /* The files: a pid per line */
 
+static const struct file_operations ftrace_pid_fops[FTRACE_PID_KINDS];
+
+static enum ftrace_pid_kind pid_file_kind(const struct file *file)
+{
+	return file->f_op - ftrace_pid_fops;
+}
+
 static int ftrace_pid_show(struct seq_file *m, void *v)
 {
-	struct ftrace_pid_file *file = m->private;
-	struct ftrace_pid_lists *lists;
-	unsigned long pid;
-	void *entry;
+	struct trace_array *tr = m->private;
+	struct trace_pid_list *list = NULL;
+	unsigned int pid;
 
 	guard(mutex)(&ftrace_pid_mutex);
 
-	lists = file->tr->function_pids;
-	if (!lists || !(lists->exists & BIT(file->kind))) {
+	if (tr->function_pids)
+		list = tr->function_pids->pids[pid_file_kind(m->file)];
+	if (!list)
 		seq_puts(m, "no pid\n");
-		return 0;
-	}
-	xa_for_each(&lists->pids[file->kind], pid, entry)
-		seq_printf(m, "%lu\n", pid);
+	for (int end = trace_pid_list_first(list, &pid); !end;
+	     end = trace_pid_list_next(list, pid + 1, &pid))
+		seq_printf(m, "%u\n", pid);
 	return 0;
 }
 
-static int ftrace_pid_file_open(struct trace_array *tr, enum ftrace_pid_kind kind,
-				struct file *filp)
+static int ftrace_pid_open(struct inode *inode, struct file *file)
 {
-	struct ftrace_pid_file *file __free(kfree) = kmalloc(sizeof(*file), GFP_KERNEL);
-	int ret;
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
 
-	if (!file)
-		return -ENOMEM;
-	file->tr = tr;
-	file->kind = kind;
-	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
-
-	/* For writers too: where they may write is in there. */
-	ret = single_open(filp, ftrace_pid_show, file);
-	if (ret) {
+	/* For writers too: they find the trace array there. */
+	ret = single_open(file, ftrace_pid_show, tr);
+	if (ret)
 		trace_array_put(tr);
-		return ret;
-	}
-	retain_and_null_ptr(file);
-
-	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC))
-		ftrace_pid_clear(tr, kind, false);
-	return 0;
+	else if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
+		ftrace_pid_clear(tr, pid_file_kind(file), false);
+	return ret;
 }
 
-static int ftrace_pid_open(struct inode *inode, struct file *filp)
+static ssize_t ftrace_pid_write(struct file *file, const char __user *ubuf, size_t cnt,
+				loff_t *ppos)
 {
-	return ftrace_pid_file_open(inode->i_private, FTRACE_PID_ONLY, filp);
-}
-
-static int ftrace_no_pid_open(struct inode *inode, struct file *filp)
-{
-	return ftrace_pid_file_open(inode->i_private, FTRACE_PID_NOT, filp);
-}
-
-static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf, size_t cnt,
-				     loff_t *ppos)
-{
-	struct seq_file *m = filp->private_data;
-	struct ftrace_pid_file *file = m->private;
+	struct trace_array *tr = ((struct seq_file *)file->private_data)->private;
 	struct trace_pid_list *new = NULL;
 	ssize_t read;
 	int ret = 0;
@@ -504,41 +415,32 @@ static ssize_t ftrace_pid_file_write(struct file *filp, const char __user *ubuf,
 		return read;
 
 	if (new)
-		ret = ftrace_pid_add(file->tr, file->kind, new);
+		ret = ftrace_pid_add(tr, pid_file_kind(file), new);
 	else
-		/* A write that names no pid does away with a list that names none either. */
-		ftrace_pid_clear(file->tr, file->kind, true);
-	trace_pid_list_free(new);
-	if (ret)
+		/* A write that names no pid removes a list that is empty, too. */
+		ftrace_pid_clear(tr, pid_file_kind(file), true);
+	if (ret) {
+		trace_pid_list_free(new);
 		return ret;
-
+	}
 	*ppos += read;
 	return read;
 }
 
-static int ftrace_pid_file_release(struct inode *inode, struct file *filp)
+static int ftrace_pid_release(struct inode *inode, struct file *file)
 {
-	struct seq_file *m = filp->private_data;
-
 	trace_array_put(inode->i_private);
-	kfree(m->private);
-	return single_release(inode, filp);
+	return single_release(inode, file);
 }
 
-static const struct file_operations ftrace_pid_fops = {
-	.open		= ftrace_pid_open,
-	.read		= seq_read,
-	.write		= ftrace_pid_file_write,
-	.llseek		= tracing_lseek,
-	.release	= ftrace_pid_file_release,
-};
-
-static const struct file_operations ftrace_no_pid_fops = {
-	.open		= ftrace_no_pid_open,
-	.read		= seq_read,
-	.write		= ftrace_pid_file_write,
-	.llseek		= tracing_lseek,
-	.release	= ftrace_pid_file_release,
+static const struct file_operations ftrace_pid_fops[FTRACE_PID_KINDS] = {
+	[FTRACE_PID_ONLY ... FTRACE_PID_NOT] = {
+		.open		= ftrace_pid_open,
+		.read		= seq_read,
+		.write		= ftrace_pid_write,
+		.llseek		= tracing_lseek,
+		.release	= ftrace_pid_release,
+	},
 };
 
 /**
@@ -550,9 +452,10 @@ static const struct file_operations ftrace_no_pid_fops = {
  */
 void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
-	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr, &ftrace_pid_fops);
+	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr,
+			  &ftrace_pid_fops[FTRACE_PID_ONLY]);
 	trace_create_file("set_ftrace_notrace_pid", TRACE_MODE_WRITE, parent, tr,
-			  &ftrace_no_pid_fops);
+			  &ftrace_pid_fops[FTRACE_PID_NOT]);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -22,9 +22,13 @@ static struct trace_array *pid_kunit_tr(struct kunit *test)
 	return tr;
 }
 
-static void pid_kunit_free_lists(void *lists)
+static void pid_kunit_free_lists(void *data)
 {
-	pid_lists_free(lists);
+	struct ftrace_pid_lists *lists = data;
+
+	for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++)
+		trace_pid_list_free(lists->pids[kind]);
+	kfree(lists);
 }
 
 /* Lists that no task is told of. */
@@ -54,6 +58,16 @@ static struct trace_pid_list *pid_kunit_new(const unsigned int *pids, unsigned i
 	return new;
 }
 
+/* Adds a pid to a list, which need not exist. */
+static void pid_kunit_set(struct kunit *test, struct ftrace_pid_lists *lists,
+			  enum ftrace_pid_kind kind, unsigned int pid)
+{
+	if (!lists->pids[kind])
+		lists->pids[kind] = trace_pid_list_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, lists->pids[kind]);
+	KUNIT_EXPECT_EQ(test, trace_pid_list_set(lists->pids[kind], pid), 0);
+}
+
 /* As if @nr pids had been written to a file. */
 static int pid_kunit_add(struct trace_array *tr, enum ftrace_pid_kind kind,
 			 const unsigned int *pids, unsigned int nr)
@@ -61,8 +75,18 @@ static int pid_kunit_add(struct trace_array *tr, enum ftrace_pid_kind kind,
 	struct trace_pid_list *new = pid_kunit_new(pids, nr);
 	int ret = new ? ftrace_pid_add(tr, kind, new) : -ENOMEM;
 
-	trace_pid_list_free(new);
+	if (ret)
+		trace_pid_list_free(new);
 	return ret;
+}
+
+static bool pid_kunit_ignore(struct ftrace_pid_lists *lists, pid_t pid)
+{
+	static struct task_struct task;
+
+	task.pid = pid;
+	pid_lists_judge(lists, &task);
+	return task.ftrace_pid_ignored & BIT(PID_KUNIT_SLOT);
 }
 
 /* Both lists may exist or not, and have the task's pid or another one's. */
@@ -74,13 +98,11 @@ static void pid_ignore(struct kunit *test)
 		struct ftrace_pid_lists *lists = pid_kunit_lists(test);
 		bool only = bits & 1, not = bits & 2, in_only = bits & 4, in_not = bits & 8;
 
-		lists->exists = (only ? BIT(FTRACE_PID_ONLY) : 0) | (not ? BIT(FTRACE_PID_NOT) : 0);
-		pid_list_store(&lists->pids[FTRACE_PID_ONLY], in_only ? pid : pid + 1,
-			       xa_mk_value(1));
-		pid_list_store(&lists->pids[FTRACE_PID_NOT], in_not ? pid : pid - 1,
-			       xa_mk_value(1));
-
-		KUNIT_EXPECT_EQ_MSG(test, pid_lists_ignore(lists, pid),
+		if (only)
+			pid_kunit_set(test, lists, FTRACE_PID_ONLY, in_only ? pid : pid + 1);
+		if (not)
+			pid_kunit_set(test, lists, FTRACE_PID_NOT, in_not ? pid : pid - 1);
+		KUNIT_EXPECT_EQ_MSG(test, pid_kunit_ignore(lists, pid),
 				    (only && !in_only) || (not && in_not), "case %u", bits);
 	}
 }
@@ -90,10 +112,12 @@ static void pid_ignore_empty(struct kunit *test)
 {
 	struct ftrace_pid_lists *lists = pid_kunit_lists(test);
 
-	lists->exists = BIT(FTRACE_PID_ONLY);
-	KUNIT_EXPECT_TRUE(test, pid_lists_ignore(lists, 1));
-	lists->exists = BIT(FTRACE_PID_NOT);
-	KUNIT_EXPECT_FALSE(test, pid_lists_ignore(lists, 1));
+	pid_kunit_set(test, lists, FTRACE_PID_NOT, 2);
+	trace_pid_list_clear(lists->pids[FTRACE_PID_NOT], 2);
+	KUNIT_EXPECT_FALSE(test, pid_kunit_ignore(lists, 1));
+	pid_kunit_set(test, lists, FTRACE_PID_ONLY, 2);
+	trace_pid_list_clear(lists->pids[FTRACE_PID_ONLY], 2);
+	KUNIT_EXPECT_TRUE(test, pid_kunit_ignore(lists, 1));
 }
 
 /* One bit follows the lists, and the others stay. */
@@ -107,8 +131,7 @@ static void pid_judge(struct kunit *test)
 	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, task);
-	lists->exists = BIT(FTRACE_PID_NOT);
-	pid_list_store(&lists->pids[FTRACE_PID_NOT], 7, xa_mk_value(1));
+	pid_kunit_set(test, lists, FTRACE_PID_NOT, 7);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
 		task->ftrace_pid_ignored = words[i];
@@ -125,86 +148,78 @@ static void pid_judge(struct kunit *test)
 static void pid_kunit_expect(struct kunit *test, struct ftrace_pid_lists *lists, pid_t pid,
 			     bool only, bool not)
 {
-	KUNIT_EXPECT_EQ(test, !!xa_load(&lists->pids[FTRACE_PID_ONLY], pid), only);
-	KUNIT_EXPECT_EQ(test, !!xa_load(&lists->pids[FTRACE_PID_NOT], pid), not);
+	KUNIT_EXPECT_EQ(test, trace_pid_list_is_set(lists->pids[FTRACE_PID_ONLY], pid), only);
+	KUNIT_EXPECT_EQ(test, trace_pid_list_is_set(lists->pids[FTRACE_PID_NOT], pid), not);
 }
 
-/* A child goes where its parent is, unless there is no such list, and leaves. */
+/* A child goes where its parent is. */
 static void pid_follow(struct kunit *test)
 {
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		struct ftrace_pid_lists *lists = pid_kunit_lists(test);
-		bool only = (bits & 5) == 5, not = (bits & 10) == 10;
 
-		lists->exists = bits & 3;
 		for (unsigned int kind = 0; kind < FTRACE_PID_KINDS; kind++) {
-			if (bits & BIT(kind + 2))
-				pid_list_store(&lists->pids[kind], 10, xa_mk_value(1));
+			if (bits & BIT(kind))
+				pid_kunit_set(test, lists, kind, bits & BIT(kind + 2) ? 10 : 9);
 		}
-
 		pid_lists_add_child(lists, 10, 11);
-		pid_kunit_expect(test, lists, 11, only, not);
+		pid_kunit_expect(test, lists, 11, (bits & 5) == 5, (bits & 10) == 10);
 		pid_lists_add_child(lists, 12, 13);
 		pid_kunit_expect(test, lists, 13, false, false);
-
-		pid_lists_drop(lists, 11);
-		pid_kunit_expect(test, lists, 11, false, false);
-		pid_kunit_expect(test, lists, 10, bits & 4, bits & 8);
 	}
 }
 
-/* What cannot be added as a whole leaves no trace, and takes nothing with it. */
-static void pid_unreserve(struct kunit *test)
+/* Pids that cannot be added take nothing with them. */
+static void pid_add_fails(struct kunit *test)
 {
-	static const unsigned int pids[] = { 0, 5, 6, 64, 1 << 20 };
-	struct trace_pid_list *new = pid_kunit_new(pids, ARRAY_SIZE(pids));
-	struct ftrace_pid_lists *lists = pid_kunit_lists(test);
-	struct xarray *list = &lists->pids[FTRACE_PID_ONLY];
-	unsigned long pid = 0;
+	const unsigned int first = current->pid;
+	struct trace_array *tr = pid_kunit_tr(test);
+	struct trace_pid_list *new;
+	unsigned long bit;
 
-	lists->exists = BIT(FTRACE_PID_ONLY);
-	pid_list_store(list, 5, xa_mk_value(1));
-	KUNIT_EXPECT_EQ(test, pid_list_reserve(list, new), 0);
-	for (unsigned int i = 0; i < ARRAY_SIZE(pids); i++)
-		KUNIT_EXPECT_EQ(test, pid_lists_have(lists, FTRACE_PID_ONLY, pids[i]),
-				pids[i] == 5);
-	KUNIT_EXPECT_NOT_NULL(test, xa_find(list, &pid, ULONG_MAX, XA_PRESENT));
-	KUNIT_EXPECT_EQ(test, pid, 5);
+	KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_ONLY, &first, 1), 0);
+	bit = tr->function_pid_bit;
 
-	pid_list_unreserve(list, new);
-	pid_list_store(list, 5, NULL);
-	KUNIT_EXPECT_TRUE(test, xa_empty(list));
-	trace_pid_list_free(new);
+	/* One without memory for a pid. */
+	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, new);
+	if (new) {
+		raw_spin_lock_init(&new->lock);
+		KUNIT_EXPECT_EQ(test, ftrace_pid_add(tr, FTRACE_PID_ONLY, new), -ENOMEM);
+		kfree(new);
+	}
+	KUNIT_EXPECT_EQ(test, tr->function_pid_bit, bit);
+	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(kthreadd_task->ftrace_pid_ignored) & bit);
+	ftrace_clear_pids(tr);
 }
 
 /* The order and the ends of what a file shows. */
 static void pid_seq(struct kunit *test)
 {
 	static const unsigned int pids[] = { 0, 1, 63, 64, PID_MAX_LIMIT, (1 << 30) - 1 };
-	struct trace_pid_list *new = pid_kunit_new(pids, ARRAY_SIZE(pids));
+	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 	struct ftrace_pid_lists *lists = pid_kunit_lists(test);
-	struct ftrace_pid_file file = { .tr = lists->tr, .kind = FTRACE_PID_NOT };
-	struct seq_file m = { .size = 64, .private = &file };
+	struct seq_file m = { .size = 64, .private = lists->tr, .file = file };
 	char want[64];
 	int len = 0;
 
 	m.buf = kunit_kzalloc(test, m.size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, m.buf);
-	for (unsigned int i = 0; i < ARRAY_SIZE(pids); i++)
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	for (unsigned int i = 0; i < ARRAY_SIZE(pids); i++) {
 		len += scnprintf(want + len, sizeof(want) - len, "%u\n", pids[i]);
+		pid_kunit_set(test, lists, FTRACE_PID_NOT, pids[i]);
+	}
 
-	KUNIT_EXPECT_EQ(test, pid_list_reserve(&lists->pids[FTRACE_PID_NOT], new), 0);
-	pid_list_fill(&lists->pids[FTRACE_PID_NOT], new);
-	trace_pid_list_free(new);
-
-	lists->exists = BIT(FTRACE_PID_NOT);
 	lists->tr->function_pids = lists;
+	file->f_op = &ftrace_pid_fops[FTRACE_PID_NOT];
 	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf, want);
 
 	memset(m.buf, 0, m.count);
 	m.count = 0;
-	file.kind = FTRACE_PID_ONLY;
+	file->f_op = &ftrace_pid_fops[FTRACE_PID_ONLY];
 	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf, "no pid\n");
 	lists->tr->function_pids = NULL;
@@ -297,7 +312,7 @@ static bool pid_kunit_listed(struct trace_array *tr, pid_t pid)
 {
 	guard(mutex)(&ftrace_pid_mutex);
 
-	return pid_lists_have(tr->function_pids, FTRACE_PID_ONLY, pid);
+	return trace_pid_list_is_set(tr->function_pids->pids[FTRACE_PID_ONLY], pid);
 }
 
 /* A task is released a little after kthread_stop() has returned. */
@@ -341,7 +356,7 @@ static struct kunit_case pid_kunit_cases[] = {
 	KUNIT_CASE(pid_ignore_empty),
 	KUNIT_CASE(pid_judge),
 	KUNIT_CASE(pid_follow),
-	KUNIT_CASE(pid_unreserve),
+	KUNIT_CASE(pid_add_fails),
 	KUNIT_CASE(pid_seq),
 	KUNIT_CASE(pid_lists_come_and_go),
 	KUNIT_CASE(pid_slots),
