@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function commands: what "function:command:parameters" in a filter file does.
+ * Function commands: "function:command:parameters" in a filter file.
  *
  * A command (traceoff, stacktrace, enable_event, ...) puts a probe on sites:
- * something to do each time one of them is called. The commands are defined
- * where the things are that they control. Here is the list of them; the probe,
- * one for each pair of a trace array and a kind (struct ftrace_probe_ops),
- * with an ops that is attached to the probe's sites. What the kinds know of each
- * site they keep in a mapper (ftrace_mapper.c).
+ * something to do each time one of them is called. The subsystems define the
+ * commands. Here is the list of them; the probe, one for each pair of a trace
+ * array and a kind (struct ftrace_probe_ops), with an ops that is attached to the
+ * probe's sites; and the mapper, where a kind can keep data of each site.
  *
  * Invariants:
  *
- * 1. The sites of a probe are ops.filter->only, which is NULL while there are
- *    none. The ops is attached exactly while there are some.
+ * 1. A site is in probe->sites from its ->init to its ->free, and in
+ *    ops.filter->only while it is attached. The second set is part of the first.
  * 2. A site gets its ->init before it is attached, and its ->free only when
- *    the wait that follows its detaching is over: a callback always finds what
- *    its kind keeps of the site that was called.
- * 3. Sites of text that went away wait for their ->free in probe->gone. Nobody
- *    sets the probe on those addresses again before they had it.
- * 4. While ftrace_probe_mutex is free, each probe has sites, or gone ones.
- * 5. After ftrace_kill() no site is switched any more. The probes that are there
- *    do nothing from then on, and their memory is never freed.
+ *    the wait that follows its detaching is over: a callback always finds the
+ *    data of the site that was called.
+ * 3. Sites of text that goes away leave ops.filter->only at once, and get their
+ *    ->free later, from a worker. The probe gets no new sites before that.
+ * 4. While ftrace_probe_mutex is free, each probe has sites.
+ * 5. After ftrace_kill() no site is switched any more. The probes do nothing
+ *    from then on, and their memory is never freed.
  *
  * Lock order:
  *	ftrace_command_mutex > event_mutex > trace_types_lock >
  *	ftrace_probe_mutex > ftrace_lock
  * ftrace_command_mutex covers the list of commands, and lets one run at a time.
  * ftrace_probe_mutex covers the life of the probes and all changes of a mapper.
- * The lists of probes, their sites and the gone ones change under ftrace_lock
- * too, so either of the two is enough to read them. ->init is called under
- * both. ->free is called without ftrace_lock, for it may switch an event off,
- * and with whatever the kind's own command holds.
+ * The lists of probes and their sites change under ftrace_lock too, so either of
+ * the two is enough to read them. ->init is called under both. ->free is called
+ * without ftrace_lock, as it may switch an event off, and with the locks of the
+ * kind's own command.
  *
- * Contexts: ftrace_probe_func() runs wherever a function is called, NMIs
- * included, and takes no lock. All the rest sleeps.
+ * Contexts: ftrace_probe_func() and ftrace_func_mapper_find_ip() run wherever a
+ * function is called, NMIs included, and take no lock. All the rest sleeps.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/hashtable.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -58,9 +60,9 @@
  * struct ftrace_probe - one kind of probe in one trace array
  * @ops: is attached to the sites
  * @tr: the trace array; clear_ftrace_function_probes() comes before its end
- * @kind: what to do at a call, and how to set up and print it
+ * @kind: its callback, and how to set it up and print it
  * @data: of the kind: set by its ->init, released by its ->free of ip 0
- * @gone: detached sites of text that went away, whose ->free is outstanding
+ * @sites: those that had their ->init, and no ->free yet
  * @tr_node: in tr->func_probes
  * @node: in ftrace_probes
  */
@@ -69,7 +71,7 @@ struct ftrace_probe {
 	struct trace_array	*tr;
 	struct ftrace_probe_ops	*kind;
 	void			*data;
-	struct ftrace_site_set	*gone;
+	struct ftrace_site_set	*sites;
 	struct list_head	tr_node;
 	struct list_head	node;
 };
@@ -89,9 +91,9 @@ static void ftrace_probe_func(unsigned long ip, unsigned long parent_ip,
 	int bit;
 
 	/*
-	 * The stacktrace command leaves out a fixed number of frames: this
-	 * function has to be one, and to be called without one in between.
-	 * That is why recursion is stopped here and not by a flag of the ops.
+	 * The stacktrace command skips a fixed number of frames: this function
+	 * is one, and the trampoline calls it directly. So recursion is stopped
+	 * here and not by a flag of the ops.
 	 */
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
@@ -101,11 +103,6 @@ static void ftrace_probe_func(unsigned long ip, unsigned long parent_ip,
 		probe->kind->func(ip, parent_ip, probe->tr, probe->kind, probe->data);
 
 	ftrace_test_recursion_unlock(bit);
-}
-
-static struct ftrace_site_set *probe_sites(const struct ftrace_probe *probe)
-{
-	return probe->ops.filter->only;
 }
 
 static struct ftrace_probe *probe_find(struct trace_array *tr, struct ftrace_probe_ops *kind)
@@ -149,7 +146,7 @@ static void probe_unlink(struct ftrace_probe *probe)
 /*
  * Wait until no callback runs, nor will, for a site that was detached.
  *
- * If that was the last one, the ops is silenced, and its gate tells who is inside.
+ * If that was the last one, the ops is silenced, and its gate counts the calls inside.
  * Otherwise a call that left the site in time may be anywhere between the
  * trampoline's first instruction and the end of ftrace_probe_func(). A task can be
  * preempted there, but does not give up the CPU by itself: RCU-tasks waits until
@@ -175,33 +172,65 @@ static void probe_free_sites(struct ftrace_probe *probe, const struct ftrace_sit
 		kind->free(kind, probe->tr, sites->ip[i], probe->data);
 }
 
-/* Finish off sites that have just been detached; takes @sites. */
-static void probe_retire_sites(struct ftrace_probe *probe, struct ftrace_site_set *sites)
+/* Cannot fail: an instance goes away by this. */
+static void probe_detach_all(struct ftrace_probe *probe)
 {
-	if (!sites)
+	struct ftrace_filter *filter = probe->ops.filter;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!filter->only)
 		return;
-	probe_wait(probe);
-	probe_free_sites(probe, sites, sites->nr);
-	ftrace_site_set_free(sites);
+	ftrace_detach(&probe->ops);
+	ftrace_site_set_free(no_free_ptr(filter->only));
 }
 
-/* Return: whether the probe is still there. */
+/* Takes the sites that are not attached any more out of @probe. NULL: there are none. */
+static struct ftrace_site_set *probe_take_gone(struct ftrace_probe *probe)
+{
+	struct ftrace_site_set *only = probe->ops.filter->only;
+	struct ftrace_site_set *gone __free(site_set) = NULL;
+	int ret;
+
+	if (!only)
+		return no_free_ptr(probe->sites);
+	/* Without memory they stay, until the probe changes again. */
+	gone = ftrace_site_set_minus(probe->sites, only);
+	if (!gone || !gone->nr)
+		return NULL;
+	ret = ftrace_site_set_replace(&probe->sites, ftrace_site_set_dup(only));
+	return ret ? NULL : no_free_ptr(gone);
+}
+
+/*
+ * Finish off the sites that have been detached, and the probe, if it has no others.
+ *
+ * Return: whether the probe is still there.
+ */
 static bool probe_reap(struct ftrace_probe *probe)
 {
+	struct ftrace_site_set *gone __free(site_set) = NULL;
 	struct ftrace_probe_ops *kind = probe->kind;
-	struct ftrace_site_set *gone;
+	bool is_last;
 
 	lockdep_assert_held(&ftrace_probe_mutex);
 
-	scoped_guard(mutex, &ftrace_lock)
-		gone = no_free_ptr(probe->gone);
-	probe_retire_sites(probe, gone);
-
 	scoped_guard(mutex, &ftrace_lock) {
-		if (probe_sites(probe) || probe->gone)
+		if (ftrace_disabled)
 			return true;
-		probe_unlink(probe);
+		if (!ftrace_site_set_nr(probe->ops.filter->only))
+			probe_detach_all(probe);
+		is_last = !probe->ops.filter->only;
+		if (is_last)
+			probe_unlink(probe);
+		gone = probe_take_gone(probe);
 	}
+	if (gone) {
+		probe_wait(probe);
+		probe_free_sites(probe, gone, gone->nr);
+	}
+	if (!is_last)
+		return true;
 
 	/* Each site that there ever was has been waited for, so the ops is idle. */
 	if (kind->free)
@@ -211,9 +240,9 @@ static bool probe_reap(struct ftrace_probe *probe)
 }
 
 /*
- * A kind whose ->free needs a lock needs event_mutex. Those who take sites away
- * one way or another hold it for such a kind; only unloading does not, and
- * leaves the work to this.
+ * A kind whose ->free needs a lock needs event_mutex. All others that take sites
+ * away hold it for such a kind; unloading a module does not, and leaves the work
+ * to this.
  */
 static void probe_reap_all(struct work_struct *work)
 {
@@ -228,15 +257,6 @@ static void probe_reap_all(struct work_struct *work)
 
 static DECLARE_WORK(probe_reap_work, probe_reap_all);
 
-static struct ftrace_probe *probe_find_or_create(struct trace_array *tr,
-						 struct ftrace_probe_ops *kind)
-{
-	struct ftrace_probe *probe = probe_find(tr, kind);
-
-	/* New text may stand where the old went away: invariant 3. */
-	return probe && probe_reap(probe) ? probe : probe_create(tr, kind);
-}
-
 /* The sites of a probe */
 
 /* Return: the sites that match and are not the probe's yet, or an ERR_PTR(). */
@@ -246,11 +266,14 @@ static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const
 
 	if (ftrace_disabled)
 		return ERR_PTR(-ENODEV);
+	/* New text may stand where the old went away: invariant 3. */
+	if (ftrace_site_set_nr(probe->sites) != ftrace_site_set_nr(probe->ops.filter->only))
+		return ERR_PTR(-EAGAIN);
 	match = ftrace_match_sites(glob, NULL);
 	if (IS_ERR(match))
 		return match;
 	ftrace_site_set_drop_quarantined(match);
-	return ftrace_site_set_minus(match, probe_sites(probe)) ?: ERR_PTR(-ENOMEM);
+	return ftrace_site_set_minus(match, probe->sites) ?: ERR_PTR(-ENOMEM);
 }
 
 static int probe_init_sites(struct ftrace_probe *probe, void *init_data,
@@ -270,8 +293,9 @@ static int probe_init_sites(struct ftrace_probe *probe, void *init_data,
 
 static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_site_set *new)
 {
+	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_union(probe->sites, new);
+	struct ftrace_site_set *only __free(site_set) = ftrace_site_set_dup(sites);
 	struct ftrace_filter *filter = probe->ops.filter;
-	struct ftrace_site_set *only = ftrace_site_set_union(filter->only, new);
 	int ret;
 
 	if (!only)
@@ -284,8 +308,10 @@ static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_si
 		if (ret)
 			filter->only = NULL;
 	}
-	if (ret)
-		ftrace_site_set_free(only);
+	if (!ret) {
+		retain_and_null_ptr(only);
+		swap(probe->sites, sites);
+	}
 	return ret;
 }
 
@@ -314,99 +340,38 @@ static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_d
 	return ret;
 }
 
-/* The caller takes the sites over. Cannot fail: an instance goes away by this. */
-static struct ftrace_site_set *probe_detach_all(struct ftrace_probe *probe)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	if (probe_sites(probe))
-		ftrace_detach(&probe->ops);
-	return no_free_ptr(probe->ops.filter->only);
-}
-
-/* Some of the probe's sites are to remain. -errno leaves all of them attached. */
-static int probe_detach_others(struct ftrace_probe *probe, const struct ftrace_site_set *remain)
-{
-	struct ftrace_site_set *only;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (!remain->nr) {
-		ftrace_site_set_free(probe_detach_all(probe));
-		return 0;
-	}
-	only = ftrace_site_set_dup(remain);
-	ret = only ? ftrace_refilter(probe->ops.filter, only, NULL) : -ENOMEM;
-	if (ret)
-		ftrace_site_set_free(only);
-	return ret;
-}
-
-/* Return: the sites that were detached, the caller's now, or an ERR_PTR(). */
-static struct ftrace_site_set *probe_detach_glob(struct ftrace_probe *probe, const char *glob)
+/* On failure all sites stay attached. */
+static int probe_shrink(struct ftrace_probe *probe, const char *glob)
 {
 	struct ftrace_site_set *remain __free(site_set) = NULL;
 	struct ftrace_site_set *match __free(site_set) = NULL;
-	struct ftrace_site_set *sites __free(site_set) = NULL;
+	struct ftrace_filter *filter = probe->ops.filter;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_disabled)
-		return ERR_PTR(-ENODEV);
-	if (!probe_sites(probe))
-		return ERR_PTR(-EINVAL);
-	if (!glob || !*glob || !strcmp(glob, "*"))
-		return probe_detach_all(probe);
-
-	match = ftrace_match_sites(glob, NULL);
-	if (IS_ERR(match))
-		return match;
-	remain = ftrace_site_set_minus(probe_sites(probe), match);
-	sites = remain ? ftrace_site_set_minus(probe_sites(probe), remain) : NULL;
-	if (!sites)
-		return ERR_PTR(-ENOMEM);
-	if (!sites->nr)
-		return ERR_PTR(-EINVAL);
-
-	ret = probe_detach_others(probe, remain);
-	return ret ? ERR_PTR(ret) : no_free_ptr(sites);
-}
-
-/*
- * Return: whether sites wait for their ->free. Without memory the probe keeps
- * what it has: addresses where nothing is, until new text comes to stand there.
- */
-static bool probe_forget_range(struct ftrace_probe *probe, unsigned long start, unsigned long end)
-{
-	struct ftrace_site_set *remain __free(site_set) = NULL;
-	struct ftrace_site_set *sites __free(site_set) = NULL;
-	struct ftrace_site_set *gone __free(site_set) = NULL;
-
-	if (!ftrace_site_set_meets(probe_sites(probe), start, end))
-		return false;
-	remain = ftrace_site_set_dup(probe_sites(probe));
-	if (!remain)
-		return false;
-	ftrace_site_set_forget(remain, start, end);
-
-	sites = ftrace_site_set_minus(probe_sites(probe), remain);
-	gone = sites ? ftrace_site_set_union(probe->gone, sites) : NULL;
-	if (!gone || probe_detach_others(probe, remain))
-		return false;
-	swap(probe->gone, gone);
-	return true;
-}
-
-static void probe_remove(struct ftrace_probe *probe)
-{
-	struct ftrace_site_set *sites;
-
-	scoped_guard(mutex, &ftrace_lock)
-		sites = probe_detach_all(probe);
-	probe_retire_sites(probe, sites);
-	WARN_ON_ONCE(probe_reap(probe));
+		return -ENODEV;
+	if (!ftrace_site_set_nr(filter->only))
+		return -EINVAL;
+	if (glob && *glob && strcmp(glob, "*")) {
+		match = ftrace_match_sites(glob, NULL);
+		if (IS_ERR(match))
+			return PTR_ERR(match);
+		remain = ftrace_site_set_minus(filter->only, match);
+		if (!remain)
+			return -ENOMEM;
+		if (remain->nr == filter->only->nr)
+			return -EINVAL;
+	}
+	if (!ftrace_site_set_nr(remain)) {
+		probe_detach_all(probe);
+		return 0;
+	}
+	ret = ftrace_refilter(filter, remain, NULL);
+	if (!ret)
+		retain_and_null_ptr(remain);
+	return ret;
 }
 
 /* For when sites cannot be switched: they call the probe for ever. */
@@ -428,16 +393,16 @@ static void probe_abandon(struct ftrace_probe *probe)
  * @data: handed to @probe_ops->init for each function
  *
  * Functions that have this kind of probe in @tr keep theirs as it is. No
- * reference is taken on @tr, nor on the modules of the functions. What
- * @probe_ops->init took of @data is given back by @probe_ops->free, on failure
- * too; for a reference count in @data the caller therefore holds one of its own.
+ * reference is taken on @tr, nor on the modules of the functions. @probe_ops->free
+ * undoes each @probe_ops->init, on failure too; for a reference count in @data the
+ * caller therefore holds one of its own.
  *
  * Context: Sleeps. Takes ftrace_probe_mutex and ftrace_lock. The caller holds
- * what @probe_ops->free needs.
+ * the locks that @probe_ops->free needs.
  * Return: The number of functions that got the probe, at least 1; -EINVAL if
- * there are none to get it; -ENODEV after ftrace_kill(); -ENOMEM; what
- * @probe_ops->init returned; or another error of attaching. After an error all
- * is as it was.
+ * there are none to get it; -EAGAIN if text of the probe's functions has just
+ * gone; -ENODEV after ftrace_kill(); -ENOMEM; an error of @probe_ops->init, or
+ * another one of attaching. After an error all is as it was.
  */
 int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 				   struct ftrace_probe_ops *probe_ops, void *data)
@@ -450,7 +415,9 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 	guard(mutex)(&ftrace_probe_mutex);
 
-	probe = probe_find_or_create(tr, probe_ops);
+	probe = probe_find(tr, probe_ops);
+	if (!probe || !probe_reap(probe))
+		probe = probe_create(tr, probe_ops);
 	if (!probe)
 		return -ENOMEM;
 
@@ -468,7 +435,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
  * When this returns, @probe_ops->func neither runs for the functions nor will.
  *
  * Context: Sleeps, for some RCU grace periods. Takes ftrace_probe_mutex and
- * ftrace_lock. The caller holds what @probe_ops->free needs.
+ * ftrace_lock. The caller holds the locks that @probe_ops->free needs.
  * Return: 0; -ENODEV if @tr has no probe of this kind at all, or after
  * ftrace_kill(); -EINVAL if none of the functions has it; -ENOMEM or another
  * error of detaching some of several functions. After an error all is as it was.
@@ -476,8 +443,8 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *probe_ops)
 {
-	struct ftrace_site_set *sites;
 	struct ftrace_probe *probe;
+	int ret;
 
 	if (glob && *glob == '!')
 		return -EINVAL;
@@ -488,13 +455,10 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	if (!probe)
 		return -ENODEV;
 
-	sites = probe_detach_glob(probe, glob);
-	if (IS_ERR(sites))
-		return PTR_ERR(sites);
-
-	probe_retire_sites(probe, sites);
-	probe_reap(probe);
-	return 0;
+	ret = probe_shrink(probe, glob);
+	if (!ret)
+		probe_reap(probe);
+	return ret;
 }
 
 /**
@@ -523,10 +487,13 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 	guard(mutex)(&ftrace_probe_mutex);
 
 	list_for_each_entry_safe(probe, next, &tr->func_probes, tr_node) {
-		if (ftrace_disabled)
+		if (ftrace_disabled) {
 			probe_abandon(probe);
-		else
-			probe_remove(probe);
+			continue;
+		}
+		scoped_guard(mutex, &ftrace_lock)
+			probe_detach_all(probe);
+		WARN_ON_ONCE(probe_reap(probe));
 	}
 }
 
@@ -535,11 +502,11 @@ void clear_ftrace_function_probes(struct trace_array *tr)
  * @start: first address of the text
  * @end: first address after it
  *
- * It runs before the range is dropped from the filters of all ops, as it knows
- * a probe's sites by the probe's filter.
+ * It runs before the range is dropped from the filters of all ops, as it looks
+ * for a probe's sites in the probe's filter. Needs no memory.
  *
- * Context: Sleeps. The caller holds ftrace_lock. The probes' ->free are called
- * later, from a workqueue.
+ * Context: The caller holds ftrace_lock. The probes' ->free are called later, from
+ * a workqueue.
  */
 void ftrace_command_forget_range(unsigned long start, unsigned long end)
 {
@@ -547,10 +514,8 @@ void ftrace_command_forget_range(unsigned long start, unsigned long end)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return;
 	list_for_each_entry(probe, &ftrace_probes, node) {
-		if (probe_forget_range(probe, start, end))
+		if (ftrace_site_set_meets(probe->ops.filter->only, start, end))
 			schedule_work(&probe_reap_work);
 	}
 }
@@ -569,7 +534,7 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(probe, &tr->func_probes, tr_node) {
-		const struct ftrace_site_set *sites = probe_sites(probe);
+		const struct ftrace_site_set *sites = probe->ops.filter->only;
 		struct ftrace_probe_ops *kind = probe->kind;
 
 		for (unsigned int i = 0; i < ftrace_site_set_nr(sites); i++) {
@@ -581,6 +546,148 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr)
 				seq_printf(m, "%ps:%ps\n", (void *)ip, (void *)kind->func);
 		}
 	}
+}
+
+/* The mapper: data of each site */
+
+#define MAPPER_BITS	10
+
+/**
+ * struct mapper_entry - data of one site
+ * @node: in the bucket
+ * @ip: the site
+ * @data: belongs to the kind of probe
+ * @rcu: frees the entry a grace period after it left its bucket: a callback from
+ *	 another site may be on it, with preemption disabled
+ */
+struct mapper_entry {
+	struct hlist_node	node;
+	unsigned long		ip;
+	void			*data;
+	struct rcu_head		rcu;
+};
+
+struct ftrace_func_mapper {
+	DECLARE_HASHTABLE(entries, MAPPER_BITS);
+};
+
+static struct mapper_entry *mapper_find(struct ftrace_func_mapper *mapper, unsigned long ip)
+{
+	struct mapper_entry *entry;
+
+	if (!mapper)
+		return NULL;
+	hash_for_each_possible_rcu_notrace(mapper->entries, entry, node, ip) {
+		if (entry->ip == ip)
+			return entry;
+	}
+	return NULL;
+}
+
+/**
+ * allocate_ftrace_func_mapper - make an empty map from sites to data
+ *
+ * Context: sleeps.
+ * Return: the map, for free_ftrace_func_mapper(), or NULL without memory.
+ */
+struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
+{
+	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
+}
+
+/**
+ * ftrace_func_mapper_find_ip - find the data of a site
+ * @mapper: the map, or NULL for one without entries
+ * @ip: the site
+ *
+ * The caller sees to it that @ip is not removed while it uses the result: a
+ * callback does so by being called from @ip.
+ *
+ * Context: any, NMI included, where RCU is watching.
+ * Return: the place of the data, which can be changed there if it is no larger than
+ * a pointer; NULL if there is none.
+ */
+void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
+{
+	struct mapper_entry *entry;
+
+	/* For the others in the bucket, which may be removed meanwhile. */
+	rcu_read_lock_sched_notrace();
+	entry = mapper_find(mapper, ip);
+	rcu_read_unlock_sched_notrace();
+
+	return entry ? &entry->data : NULL;
+}
+
+/**
+ * ftrace_func_mapper_add_ip - add the data of a site
+ * @mapper: the map
+ * @ip: the site
+ * @data: the data
+ *
+ * Context: sleeps. Only from a probe's ->init, which serializes the changes.
+ * Return: 0; -EBUSY if there is an entry for @ip already; -ENOMEM. An error
+ * leaves the map as it was.
+ */
+int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long ip, void *data)
+{
+	struct mapper_entry *entry;
+
+	if (mapper_find(mapper, ip))
+		return -EBUSY;
+
+	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	entry->ip = ip;
+	entry->data = data;
+	hash_add_rcu(mapper->entries, &entry->node, ip);
+	return 0;
+}
+
+/**
+ * ftrace_func_mapper_remove_ip - forget the data of a site
+ * @mapper: the map, or NULL for one without entries
+ * @ip: the site, from which no callback comes any more
+ *
+ * Context: only from a probe's ->free, which serializes the changes.
+ * Return: the data of @ip, which is the caller's again; NULL if there is no
+ * entry, or if the data was NULL.
+ */
+void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
+{
+	struct mapper_entry *entry = mapper_find(mapper, ip);
+	void *data;
+
+	if (!entry)
+		return NULL;
+	data = entry->data;
+	hash_del_rcu(&entry->node);
+	kfree_rcu(entry, rcu);
+	return data;
+}
+
+/**
+ * free_ftrace_func_mapper - free a map and its entries
+ * @mapper: the map, which no callback uses any more, or NULL
+ * @free_func: called with the data of each entry that is left, or NULL
+ *
+ * Context: that of @free_func; sleeping is no problem here.
+ */
+void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper, ftrace_mapper_func free_func)
+{
+	struct mapper_entry *entry;
+	struct hlist_node *next;
+	unsigned int i;
+
+	if (!mapper)
+		return;
+	hash_for_each_safe(mapper->entries, i, next, entry, node) {
+		if (free_func)
+			free_func(entry->data);
+		kfree(entry);
+	}
+	kfree(mapper);
 }
 
 /* Commands */
@@ -639,16 +746,16 @@ __init int unregister_ftrace_command(struct ftrace_func_command *cmd)
 }
 
 /**
- * ftrace_command_run - do what a line of a filter file asks for
+ * ftrace_command_run - run a command of a filter file
  * @tr: the trace array of the file; NULL if it has none
- * @func: what stood before the first colon
- * @command: what came after it, "name[:parameters]"; is cut up
+ * @func: the text before the first colon
+ * @command: the text after it, "name[:parameters]"; is cut up
  * @enable: whether the file is the one of functions to trace
  *
- * Context: Sleeps. Takes ftrace_command_mutex, and under it whatever the
- * command takes: the caller holds none of the locks named at the top.
- * Return: 0; -EINVAL if there is no such command; or what the command returned,
- * such as -ENODEV without a trace array.
+ * Context: Sleeps. Takes ftrace_command_mutex, and the command more: the caller
+ * holds no lock of those named at the top.
+ * Return: 0; -EINVAL if there is no such command; or the command's error, such as
+ * -ENODEV without a trace array.
  */
 int ftrace_command_run(struct trace_array *tr, char *func, char *command, bool enable)
 {
