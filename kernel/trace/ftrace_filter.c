@@ -28,13 +28,13 @@
 #include <asm/sections.h>
 
 #include "ftrace_attach.h"
-#include "ftrace_edit.h"
 #include "ftrace_filter.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
+#include "ftrace_words.h"
 
 /* All filters that name sites or wait for modules. */
 static LIST_HEAD(filters_in_use);
@@ -81,8 +81,8 @@ static void filter_free_content(struct ftrace_filter *filter)
 	ftrace_site_set_free(filter->not);
 	filter->only = NULL;
 	filter->not = NULL;
-	ftrace_later_free(&filter->later);
-	ftrace_later_free(&filter->later_not);
+	ftrace_words_free(&filter->later, &filter->later);
+	ftrace_words_free(&filter->later_not, &filter->later_not);
 	filter_update_list(filter);
 }
 
@@ -127,7 +127,7 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 	if (ret)
 		list_splice(&due, list);
 	else
-		ftrace_later_free(&due);
+		ftrace_words_free(&due, &due);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
@@ -180,6 +180,7 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 
 	lockdep_assert_held(&ftrace_lock);
 
+	ftrace_words_forget_range(start, end);
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
 		filter_forget(filter, start, end);
 		filter_update_list(filter);
@@ -267,7 +268,7 @@ static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filte
 		     struct ftrace_site_set *to[2])
 {
 	const struct ftrace_site_set *now[] = { filter->only, filter->not };
-	bool gone = !edit->clear && now[exclude] && !now[exclude]->nr;
+	bool gone = edit->lost || (!edit->clear && now[exclude] && !now[exclude]->nr);
 
 	to[!exclude] = ftrace_site_set_dup(now[!exclude]);
 	to[exclude] = ftrace_edit_result(edit, now[exclude]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files set_ftrace_filter and set_ftrace_notrace, and what the kernel command
- * line says in their place.
+ * The files set_ftrace_filter and set_ftrace_notrace, and the parameters of the
+ * kernel command line in their place.
  *
  * A word is one of
  *
@@ -13,7 +13,7 @@
  *
  * and a leading ! takes away instead of adding.
  *
- * ftrace_words.c has the files, this has what their words mean.
+ * ftrace_words.c has the files, this has the meaning of their words.
  *
  * Lock order:
  *	ftrace_word_file.lock > ftrace_command_mutex > ftrace_lock
@@ -31,7 +31,6 @@
 #include <linux/string.h>
 
 #include "ftrace_command.h"
-#include "ftrace_edit.h"
 #include "ftrace_filter.h"
 #include "ftrace_filter_file.h"
 #include "ftrace_match.h"
@@ -54,7 +53,7 @@ static struct ftrace_filter *filter_of(const struct ftrace_word_file *f)
 
 static const struct list_head *filter_later_of(const struct ftrace_word_file *f)
 {
-	return ftrace_filter_later(filter_of(f), ftrace_word_file_excludes(f));
+	return ftrace_filter_later(filter_of(f), f->exclude);
 }
 
 /* Says why no site is matched by @func, which may have a ! before it. */
@@ -89,7 +88,7 @@ static int filter_take_command(struct ftrace_word_file *f, char *func, char *com
 	f->why = FTRACE_WORD_NO_COMMAND;
 	f->pos = command - func;
 	if ((f->flags & FTRACE_ITER_DO_PROBES) && f->tr)
-		ret = ftrace_command_run(f->tr, func, command, !ftrace_word_file_excludes(f));
+		ret = ftrace_command_run(f->tr, func, command, !f->exclude);
 	if (ret == -EINVAL && !filter_has_sites(func + (func[0] == '!')))
 		filter_no_site(f, func, NULL);
 	return ret;
@@ -115,15 +114,15 @@ static const struct ftrace_site_set *filter_sites(const struct ftrace_word_file 
 {
 	const struct ftrace_filter *filter = filter_of(f);
 
-	return ftrace_word_file_excludes(f) ? filter->not : filter->only;
+	return f->exclude ? filter->not : filter->only;
 }
 
 static int filter_commit(struct ftrace_word_file *f)
 {
-	return ftrace_edit_commit(&f->edit, filter_of(f), ftrace_word_file_excludes(f));
+	return ftrace_edit_commit(&f->edit, filter_of(f), f->exclude);
 }
 
-/* What waits for modules, and the function commands. */
+/* The words that wait for modules, and the function commands. */
 static void filter_show_rest(struct seq_file *m, const struct ftrace_word_file *f)
 {
 	const struct ftrace_word *later;
@@ -136,7 +135,6 @@ static void filter_show_rest(struct seq_file *m, const struct ftrace_word_file *
 
 static const struct ftrace_word_ops filter_word_ops = {
 	.name		= { "set_ftrace_filter", "set_ftrace_notrace" },
-	.max		= KSYM_NAME_LEN + MODULE_NAME_LEN + 128,
 	.take		= filter_take,
 	.sites		= filter_sites,
 	.commit		= filter_commit,
@@ -166,31 +164,24 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ftrace_word_file_open(file, &filter_word_ops, tr, ops, flag);
 }
 
+/* set_ftrace_filter and set_ftrace_notrace */
+static const struct file_operations filter_fops[2];
+
 static int filter_open(struct inode *inode, struct file *file)
 {
-	return ftrace_regex_open(inode->i_private, NULL,
-				 FTRACE_ITER_FILTER | FTRACE_ITER_DO_PROBES, inode, file);
+	return ftrace_regex_open(inode->i_private, NULL, file->f_op == &filter_fops[1] ?
+				 FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER | FTRACE_ITER_DO_PROBES,
+				 inode, file);
 }
 
-static int notrace_open(struct inode *inode, struct file *file)
-{
-	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_NOTRACE, inode, file);
-}
-
-static const struct file_operations filter_fops = {
-	.open		= filter_open,
-	.read		= seq_read,
-	.write		= ftrace_word_file_write,
-	.llseek		= tracing_lseek,
-	.release	= ftrace_word_file_release,
-};
-
-static const struct file_operations notrace_fops = {
-	.open		= notrace_open,
-	.read		= seq_read,
-	.write		= ftrace_word_file_write,
-	.llseek		= tracing_lseek,
-	.release	= ftrace_word_file_release,
+static const struct file_operations filter_fops[] = {
+	[0 ... 1] = {
+		.open		= filter_open,
+		.read		= seq_read,
+		.write		= ftrace_word_file_write,
+		.llseek		= tracing_lseek,
+		.release	= ftrace_word_file_release,
+	},
 };
 
 /**
@@ -200,8 +191,8 @@ static const struct file_operations notrace_fops = {
  */
 void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 {
-	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr, &filter_fops);
-	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr, &notrace_fops);
+	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr, &filter_fops[0]);
+	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr, &filter_fops[1]);
 }
 
 /**
@@ -224,7 +215,7 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 DEFINE_EARLY_LIST(filter_param, "ftrace_filter");
 DEFINE_EARLY_LIST(notrace_param, "ftrace_notrace");
 
-/* The startup tests leave alone what the command line asked for. */
+/* The startup tests leave a filter of the command line alone. */
 bool ftrace_filter_param __initdata;
 
 static void __init set_early_filter_locked(struct ftrace_ops *ops, char *buf, bool exclude)

@@ -4,9 +4,9 @@
  * which on it is not. They come from the files set_graph_function and
  * set_graph_notrace, and from the kernel command line.
  *
- * They are no filters of an ops: what is attached stays attached. They decide,
- * call by call, by the function that a task is in. What is known of that is in
- * one word for each task and graph user (fgraph_get_task_var()):
+ * They are no filters of an ops: the sites stay attached. They decide, call by
+ * call, by the function that a task is in. One word for each task and graph user
+ * (fgraph_get_task_var()) says which that is:
  *
  *	 30        17 16         3     2        1         0
  *	+------------+------------+--------+--------+---------+
@@ -19,24 +19,23 @@
  *	HIDDEN	the task is in a function of set_graph_notrace
  *
  * Invariants:
- *  1. Site sets are sorted and never change; a list gets another one.
+ *  1. A change of a list gives it another set of sites. The sites of text that
+ *     goes away leave the set in place; a CPU that looks for another site then may
+ *     miss it once.
  *  2. A list without sites has no filter (NULL), and then every function starts,
- *     or none hides. The exception is a list whose functions were all in text
- *     that went away: it keeps an empty set, so that what named a few functions
+ *     and hides no call. The exception is a list whose functions were all in text
+ *     that went away: it keeps an empty set, so that a list of a few functions
  *     does not come to mean all of them.
  *  3. While ftrace_graph_filtered is false there are no filters, there never
  *     were any, and all words are 0. It is never reset, for a task may be in a
  *     function, and have its bits set, long after the list was emptied.
  *  4. STARTED and HIDDEN are set for a function of which the return is asked
  *     for, as that clears them. Should the return be lost, the next call or
- *     return that is no deeper tells.
+ *     return that is no deeper clears them.
  *
- * What is written to a file is collected as that for a filter is: ftrace_words.c,
- * ftrace_edit.c.
- *
- * ftrace_lock covers the lists. The callbacks read them without it, wherever a
- * function is called: in NMIs, and where RCU is not watching. So a filter that
- * is replaced is retired, see ftrace_retire().
+ * ftrace_words.c has the files. ftrace_lock covers the lists. The callbacks read
+ * them without it, wherever a function is called: in NMIs, and where RCU is not
+ * watching. So a filter that is replaced is retired, see ftrace_retire().
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -56,7 +55,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "ftrace_edit.h"
 #include "ftrace_filter.h"
 #include "ftrace_graph_filter.h"
 #include "ftrace_match.h"
@@ -118,14 +116,11 @@ static bool graph_word_enter(unsigned long *word, const struct ftrace_site_set *
 	return true;
 }
 
+/* A function at @depth has returned, and with it those that it called. */
 static void graph_word_leave(unsigned long *word, int depth)
 {
 	if ((*word & GRAPH_STARTED) && depth <= FIELD_GET(GRAPH_STARTED_DEPTH, *word))
 		*word &= ~(GRAPH_STARTED | GRAPH_IN_IRQ | GRAPH_STARTED_DEPTH);
-}
-
-static void graph_word_show(unsigned long *word, int depth)
-{
 	if ((*word & GRAPH_HIDDEN) && depth <= FIELD_GET(GRAPH_HIDDEN_DEPTH, *word))
 		*word &= ~(GRAPH_HIDDEN | GRAPH_HIDDEN_DEPTH);
 }
@@ -135,10 +130,7 @@ static enum ftrace_graph_verdict graph_word_judge(unsigned long *word,
 						  const struct ftrace_site_set *not,
 						  unsigned long ip, int depth)
 {
-	/* Whatever was entered at this depth has returned. */
 	graph_word_leave(word, depth);
-	graph_word_show(word, depth);
-
 	if (*word & GRAPH_HIDDEN)
 		return FTRACE_GRAPH_SKIP;
 	if (ftrace_site_set_has(not, ip)) {
@@ -155,7 +147,6 @@ static bool graph_word_return(unsigned long *word, int depth)
 			 depth >= FIELD_GET(GRAPH_HIDDEN_DEPTH, *word);
 
 	graph_word_leave(word, depth);
-	graph_word_show(word, depth);
 	return !is_hidden;
 }
 
@@ -243,13 +234,6 @@ bool ftrace_graph_hides(unsigned long ip)
 
 /* Changing the lists */
 
-static const struct ftrace_site_set *graph_list_sites_locked(const struct graph_list *list)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return graph_list_sites(list);
-}
-
 static void graph_filter_free(struct ftrace_retiree *retiree)
 {
 	struct graph_filter *filter = container_of(retiree, struct graph_filter, retiree);
@@ -258,42 +242,13 @@ static void graph_filter_free(struct ftrace_retiree *retiree)
 	kfree(filter);
 }
 
-/* Owns @sites, even if it fails. NULL leaves the list without a filter. */
-static int graph_list_publish(struct graph_list *list, struct ftrace_site_set *sites)
+static void graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
 {
-	struct graph_filter *filter = NULL;
+	struct graph_filter *filter =
+		rcu_dereference_protected(list->filter, lockdep_is_held(&ftrace_lock));
 
-	lockdep_assert_held(&ftrace_lock);
-
-	if (sites) {
-		filter = kzalloc(sizeof(*filter), GFP_KERNEL);
-		if (!filter) {
-			ftrace_site_set_free(sites);
-			return -ENOMEM;
-		}
-		filter->sites = sites;
-		filter->retiree.free = graph_filter_free;
-		/* A CPU that sees this later than the filter misses a call, and nothing worse. */
-		WRITE_ONCE(ftrace_graph_filtered, true);
-	}
-	filter = rcu_replace_pointer(list->filter, filter, lockdep_is_held(&ftrace_lock));
 	if (filter)
-		ftrace_retire(&filter->retiree);
-	return 0;
-}
-
-static int graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
-{
-	const struct ftrace_site_set *sites = graph_list_sites_locked(list);
-	struct ftrace_site_set *rest;
-
-	if (!ftrace_site_set_meets(sites, start, end))
-		return 0;
-	rest = ftrace_site_set_dup(sites);
-	if (!rest)
-		return -ENOMEM;
-	ftrace_site_set_forget(rest, start, end);
-	return graph_list_publish(list, rest);
+		ftrace_site_set_forget(filter->sites, start, end);
 }
 
 /**
@@ -301,17 +256,14 @@ static int graph_list_forget(struct graph_list *list, unsigned long start, unsig
  * @start: first address of the text
  * @end: first address after it
  *
- * A list that named nothing else names nothing from now on, not everything.
+ * A list of these sites alone names no function from now on, and not every one.
  *
- * Context: ftrace_lock is held; sleeps.
+ * Context: ftrace_lock is held.
  */
 void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 {
-	int ret = graph_list_forget(&graph_only, start, end);
-
-	ret = ret ?: graph_list_forget(&graph_not, start, end);
-	if (ret)
-		pr_warn("graph filters still name text that is gone: %pe\n", ERR_PTR(ret));
+	graph_list_forget(&graph_only, start, end);
+	graph_list_forget(&graph_not, start, end);
 }
 
 /* Words */
@@ -320,7 +272,7 @@ void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 static int graph_edit_nr(const struct ftrace_edit *edit, const struct graph_list *list)
 {
 	struct ftrace_site_set *sites __free(site_set) =
-		ftrace_edit_result(edit, graph_list_sites_locked(list));
+		ftrace_edit_result(edit, graph_list_sites(list));
 
 	return sites ? sites->nr : -ENOMEM;
 }
@@ -347,11 +299,23 @@ static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *li
 static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *list)
 {
 	struct ftrace_site_set *sites __free(site_set) =
-		ftrace_edit_result(edit, graph_list_sites_locked(list));
+		ftrace_edit_result(edit, graph_list_sites(list));
+	struct graph_filter *filter = NULL;
 
-	if (!sites)
+	if (sites && (sites->nr || edit->lost))
+		filter = kzalloc(sizeof(*filter), GFP_KERNEL);
+	if (!sites || (!filter && (sites->nr || edit->lost)))
 		return -ENOMEM;
-	return graph_list_publish(list, sites->nr ? no_free_ptr(sites) : NULL);
+	if (filter) {
+		filter->sites = no_free_ptr(sites);
+		filter->retiree.free = graph_filter_free;
+		/* A CPU that sees this later than the filter misses a call, and nothing worse. */
+		WRITE_ONCE(ftrace_graph_filtered, true);
+	}
+	filter = rcu_replace_pointer(list->filter, filter, lockdep_is_held(&ftrace_lock));
+	if (filter)
+		ftrace_retire(&filter->retiree);
+	return 0;
 }
 
 static int graph_take(struct ftrace_word_file *f, char *word)
@@ -374,7 +338,7 @@ static int graph_take(struct ftrace_word_file *f, char *word)
 
 static const struct ftrace_site_set *graph_sites(const struct ftrace_word_file *f)
 {
-	return graph_list_sites_locked(f->owner);
+	return graph_list_sites(f->owner);
 }
 
 static int graph_commit(struct ftrace_word_file *f)
@@ -384,7 +348,6 @@ static int graph_commit(struct ftrace_word_file *f)
 
 static const struct ftrace_word_ops graph_word_ops = {
 	.name	= { "set_graph_function", "set_graph_notrace" },
-	.max	= KSYM_NAME_LEN + 128,
 	.take	= graph_take,
 	.sites	= graph_sites,
 	.commit	= graph_commit,

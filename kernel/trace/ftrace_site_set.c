@@ -10,6 +10,7 @@
  * The functions here take no lock and know no records: what an address stands for
  * is the caller's affair.
  */
+#include <linux/bsearch.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -110,34 +111,12 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 	return set;
 }
 
-/* The index of the first site at or after @ip; the number of sites if there is none. */
-static unsigned int site_set_lower_bound(const struct ftrace_site_set *set, unsigned long ip)
+/* @key is the first and the last address of a piece of text. */
+static int ip_range_cmp(const void *key, const void *elt)
 {
-	unsigned int lo = 0, hi = ftrace_site_set_nr(set);
+	const unsigned long *range = key, ip = READ_ONCE(*(const unsigned long *)elt);
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-
-		if (set->ip[mid] < ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/**
- * ftrace_site_set_has - whether a site is in a set
- * @set: the set, or NULL for the empty one
- * @ip: the site
- *
- * Return: true if it is.
- */
-bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
-{
-	unsigned int i = site_set_lower_bound(set, ip);
-
-	return i < ftrace_site_set_nr(set) && set->ip[i] == ip;
+	return ip > range[1] ? -1 : ip < range[0];
 }
 
 /**
@@ -146,14 +125,16 @@ bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
  * @start: first address of the text
  * @end: first address after it
  *
+ * Context: any; the sites of other text may be dropped from @set meanwhile.
  * Return: true if it has.
  */
 bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
 			   unsigned long end)
 {
-	unsigned int i = site_set_lower_bound(set, start);
+	unsigned long range[] = { start, end - 1 };
 
-	return i < ftrace_site_set_nr(set) && set->ip[i] < end;
+	return set && __inline_bsearch(range, set->ip, READ_ONCE(set->nr), sizeof(set->ip[0]),
+				       ip_range_cmp);
 }
 
 /**
@@ -200,6 +181,9 @@ void ftrace_site_set_sort(struct ftrace_site_set *set)
  * @set: the set, or NULL; it shrinks in place, as these sites never come back
  * @start: first address of the text
  * @end: first address after it
+ *
+ * Needs no memory. A CPU that looks for another site meanwhile, without a lock, may
+ * miss it: the sites above move down one by one.
  */
 void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end)
 {
@@ -209,9 +193,9 @@ void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, un
 		return;
 	for (unsigned int i = 0; i < set->nr; i++) {
 		if (set->ip[i] < start || set->ip[i] >= end)
-			set->ip[nr++] = set->ip[i];
+			WRITE_ONCE(set->ip[nr++], set->ip[i]);
 	}
-	set->nr = nr;
+	WRITE_ONCE(set->nr, nr);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

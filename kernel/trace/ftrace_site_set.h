@@ -27,7 +27,6 @@ struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
 struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 					      const struct ftrace_site_set *b);
-bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip);
 bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
 			   unsigned long end);
 int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with);
@@ -42,6 +41,11 @@ static inline void ftrace_site_set_cleanup(struct ftrace_site_set *set)
 }
 
 DEFINE_FREE(site_set, struct ftrace_site_set *, ftrace_site_set_cleanup(_T))
+
+static inline bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
+{
+	return ftrace_site_set_meets(set, ip, ip + 1);
+}
 
 static inline unsigned int ftrace_site_set_nr(const struct ftrace_site_set *set)
 {

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of words: what is written to one is cut into words, of which each says
- * something about a list of functions, and what is read is the list. And lists of
- * words on the kernel command line, with commas between.
+ * Words about lists of functions: edits, which collect them; the files that take and
+ * show them; and lists of words on the kernel command line, with commas between.
  *
- * What the words mean, and where the list is, is the affair of those who open
- * the files (struct ftrace_word_ops).
+ * A word adds sites to a list or takes some away. It may also wait for a module, or
+ * end the waiting of others: such words are kept in a second list, beside the sites.
+ * The openers of the files know the meaning of a word, and where the list is (struct
+ * ftrace_word_ops).
  *
  * Invariants:
- *  1. What is written is collected in an edit, and the list is changed when the
- *     file is closed: two writers both get what they wrote.
- *  2. A write() takes all of its words, or fails and takes none. A file to which
- *     nothing but failing writes went leaves its list alone, even if it was
- *     opened to be truncated.
+ *  1. The words of a file are collected in an edit, and the list is changed when the
+ *     file is closed: of two writers, both change it. The last word about a site, or
+ *     about waiting for a module, counts.
+ *  2. A write() takes all of its words, or fails and takes no word. A command in a
+ *     filter file, which is no change of the list, runs at once. A file to which only
+ *     failing writes went leaves its list alone, even if it was opened to be truncated.
+ *  3. An edit has no site of text that went away. Words that lost sites do not turn a
+ *     list of a few functions into one of all.
  *
- * Lock order: ftrace_word_file.lock > ftrace_lock, and whatever the ops take.
+ * Lock order: ftrace_word_file.lock > ftrace_lock, and the locks of the ops.
+ * ftrace_lock covers the list of open files, and the words of their edits. An edit of
+ * other code has one owner.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -23,18 +29,237 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "ftrace_edit.h"
 #include "ftrace_ops.h"
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_words.h"
 #include "trace.h"
+
+/* How long a word can be, with the NUL after it. */
+#define WORD_MAX	(KSYM_NAME_LEN + MODULE_NAME_LEN + 128)
+
+/* The files that are open. */
+static LIST_HEAD(word_files);
+
+/* Edits */
+
+static void word_free(struct ftrace_word *word)
+{
+	list_del(&word->node);
+	ftrace_site_set_free(word->sites);
+	kfree(word->func);
+	kfree(word->module);
+	kfree(word);
+}
+
+/**
+ * ftrace_words_free - free the last words of a list
+ * @words: the list
+ * @mark: the word after which they begin; @words for all of them
+ */
+void ftrace_words_free(struct list_head *words, const struct list_head *mark)
+{
+	while (words->prev != mark)
+		word_free(list_last_entry(words, struct ftrace_word, node));
+}
+
+/**
+ * ftrace_edit_init - begin an edit
+ * @edit: the edit; ftrace_edit_destroy() ends it
+ * @clear: the list starts empty
+ */
+void ftrace_edit_init(struct ftrace_edit *edit, bool clear)
+{
+	INIT_LIST_HEAD(&edit->words);
+	edit->mark = &edit->words;
+	edit->clear = clear;
+	edit->lost = false;
+}
+
+/**
+ * ftrace_edit_destroy - free what an edit holds
+ * @edit: the edit, applied or not
+ */
+void ftrace_edit_destroy(struct ftrace_edit *edit)
+{
+	ftrace_words_free(&edit->words, &edit->words);
+}
+
+/*
+ * Joins the words since the mark while the last one has no fewer sites than the one
+ * before it. So each site is copied a few times, however many words there are, and
+ * few words are left. Without memory they stay apart, which means the same.
+ */
+static void edit_join(struct ftrace_edit *edit)
+{
+	struct ftrace_word *word, *last;
+
+	while (edit->words.prev != edit->mark && edit->words.prev->prev != edit->mark) {
+		last = list_last_entry(&edit->words, struct ftrace_word, node);
+		word = list_prev_entry(last, node);
+		if (word->remove != last->remove || word->module || last->module ||
+		    ftrace_site_set_nr(word->sites) > ftrace_site_set_nr(last->sites) ||
+		    ftrace_site_set_replace(&word->sites,
+					    ftrace_site_set_union(word->sites, last->sites)))
+			return;
+		word_free(last);
+	}
+}
+
+/**
+ * ftrace_edit_add - add a word to an edit
+ * @edit: the edit
+ * @what: the word, of which a copy is made
+ *
+ * Return: 0; -ENOMEM, with the edit as it was.
+ */
+int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what)
+{
+	struct ftrace_word *word = kmemdup(what, sizeof(*what), GFP_KERNEL);
+
+	if (!word)
+		return -ENOMEM;
+	word->sites = ftrace_site_set_dup(what->sites);
+	word->func = kstrdup(what->func, GFP_KERNEL);
+	word->module = kstrdup(what->module, GFP_KERNEL);
+	list_add_tail(&word->node, &edit->words);
+	if (!word->sites != !what->sites || !word->func != !what->func ||
+	    !word->module != !what->module) {
+		word_free(word);
+		return -ENOMEM;
+	}
+	edit_join(edit);
+	return 0;
+}
+
+/**
+ * ftrace_edit_result - the sites that a list will have
+ * @edit: the edit
+ * @old: the sites that the list has; NULL for none
+ *
+ * Context: process context, sleeps.
+ * Return: a new set, or NULL if there is no memory.
+ */
+struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
+					   const struct ftrace_site_set *old)
+{
+	struct ftrace_site_set *rest __free(site_set) = NULL;
+	struct ftrace_site_set *add __free(site_set) = NULL;
+	struct ftrace_site_set *del __free(site_set) = NULL;
+	const struct ftrace_word *word;
+
+	/* @old may have every site: words are joined before it is copied, once. */
+	list_for_each_entry(word, &edit->words, node) {
+		struct ftrace_site_set **to = word->remove ? &del : &add;
+		struct ftrace_site_set **from = word->remove ? &add : &del;
+
+		if (ftrace_site_set_replace(to, ftrace_site_set_union(*to, word->sites)) ||
+		    ftrace_site_set_replace(from, ftrace_site_set_minus(*from, word->sites)))
+			return NULL;
+		cond_resched();
+	}
+	rest = ftrace_site_set_minus(edit->clear ? NULL : old, del);
+	return rest ? ftrace_site_set_union(rest, add) : NULL;
+}
+
+/* Words that wait for their modules */
+
+/* Whether @what concerns @word: it has the same name, or means all of the same module. */
+static bool later_is_meant(const struct ftrace_word *word, const struct ftrace_word *what)
+{
+	if (!word->module || !what->module || strcmp(word->module, what->module))
+		return false;
+	return !strcmp(word->func, what->func) || (what->remove && !strcmp(what->func, "*"));
+}
+
+/* Whether one of the words after @node ends the waiting of @word. */
+static bool edit_ends_later(const struct ftrace_edit *edit, const struct list_head *node,
+			    const struct ftrace_word *word)
+{
+	const struct ftrace_word *what = list_entry(node, struct ftrace_word, node);
+
+	list_for_each_entry_continue(what, &edit->words, node) {
+		if (what->remove && later_is_meant(word, what))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_edit_finds_later - whether a word ends the waiting of others
+ * @edit: the edit that it is to be added to
+ * @list: the words that wait in the edited list
+ * @what: the word
+ *
+ * Return: true if one that it means will be waiting, as the edit so far has it.
+ */
+bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
+			     const struct ftrace_word *what)
+{
+	const struct ftrace_word *word;
+
+	list_for_each_entry(word, &edit->words, node) {
+		if (!word->remove && later_is_meant(word, what) &&
+		    !edit_ends_later(edit, &word->node, word))
+			return true;
+	}
+	if (edit->clear)
+		return false;
+	list_for_each_entry(word, list, node) {
+		if (later_is_meant(word, what) && !edit_ends_later(edit, &edit->words, word))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * ftrace_edit_leaves_later - whether words may wait after an edit
+ * @edit: the edit
+ * @list: the words that wait in the edited list
+ *
+ * Return: false if none will. True may be wrong, if the edit takes away words.
+ */
+bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list)
+{
+	const struct ftrace_word *word;
+
+	list_for_each_entry(word, &edit->words, node) {
+		if (word->module && !word->remove)
+			return true;
+	}
+	return !edit->clear && !list_empty(list);
+}
+
+/**
+ * ftrace_edit_apply_later - change which words wait, as an edit says
+ * @edit: the edit, which is used up
+ * @list: the words that wait in the edited list
+ */
+void ftrace_edit_apply_later(struct ftrace_edit *edit, struct list_head *list)
+{
+	struct ftrace_word *word, *next, *old, *next_old;
+
+	if (edit->clear)
+		ftrace_words_free(list, list);
+	list_for_each_entry_safe(word, next, &edit->words, node) {
+		list_for_each_entry_safe(old, next_old, list, node) {
+			if (later_is_meant(old, word))
+				word_free(old);
+		}
+		if (word->module && !word->remove)
+			list_move_tail(&word->node, list);
+	}
+}
+
+/* Files */
 
 static struct ftrace_word_file *word_file_of(struct file *file)
 {
@@ -43,21 +268,9 @@ static struct ftrace_word_file *word_file_of(struct file *file)
 	return file->private_data;
 }
 
-/**
- * ftrace_word_file_excludes - whether a file lists what is left out
- * @f: the file
- *
- * Context: any.
- * Return: true for the one that the second name of its kind is for.
- */
-bool ftrace_word_file_excludes(const struct ftrace_word_file *f)
-{
-	return f->flags & FTRACE_ITER_NOTRACE;
-}
-
 static const char *word_file_name(const struct ftrace_word_file *f)
 {
-	return f->ops->name[ftrace_word_file_excludes(f)];
+	return f->ops->name[f->exclude];
 }
 
 /* Writing */
@@ -109,10 +322,11 @@ static ssize_t word_file_parse(struct ftrace_word_file *f, const char __user *ub
 	return cnt;
 }
 
-/* Undoes what was added to the edit since it was marked. */
+/* Undoes a write. */
 static void word_file_fail(struct ftrace_word_file *f)
 {
-	ftrace_edit_back(&f->edit);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_words_free(&f->edit.words, f->edit.mark);
 	f->parser.fail = false;
 	trace_parser_clear(&f->parser);
 	f->failed = true;
@@ -121,13 +335,13 @@ static void word_file_fail(struct ftrace_word_file *f)
 /**
  * ftrace_word_file_write - write() of a file of words
  * @file: opened with ftrace_word_file_open()
- * @ubuf: what is written
- * @cnt: how much
+ * @ubuf: the words
+ * @cnt: their length
  * @ppos: file position
  *
- * Return: @cnt; or, with nothing of this write kept, -EINVAL if a word is too long,
- * -ENODEV after ftrace_kill(), -ENOMEM, -EFAULT, -EINTR, or what the file's ops
- * answer to a word, -EINVAL for one that means nothing.
+ * Return: @cnt; or, with no word of this write kept, -EINVAL if a word is too long or
+ * means nothing, -ENODEV after ftrace_kill(), -ENOMEM, -EFAULT, -EINTR, or another
+ * error of the file's ops.
  */
 ssize_t ftrace_word_file_write(struct file *file, const char __user *ubuf, size_t cnt,
 			       loff_t *ppos)
@@ -142,7 +356,7 @@ ssize_t ftrace_word_file_write(struct file *file, const char __user *ubuf, size_
 	guard(mutex)(&f->lock);
 
 	wrote = f->wrote;
-	ftrace_edit_mark(&f->edit);
+	f->edit.mark = f->edit.words.prev;
 	ret = word_file_parse(f, ubuf, cnt, ppos);
 	if (ret < 0) {
 		word_file_fail(f);
@@ -157,7 +371,7 @@ static void word_file_commit(struct ftrace_word_file *f)
 
 	/* The last word may come without a newline. */
 	if (trace_parser_loaded(&f->parser)) {
-		ftrace_edit_mark(&f->edit);
+		f->edit.mark = f->edit.words.prev;
 		if (word_file_take(f, false) < 0)
 			word_file_fail(f);
 		else
@@ -207,7 +421,7 @@ static int word_seq_show(struct seq_file *m, void *v)
 	if (line < ftrace_site_set_nr(f->shown))
 		seq_printf(m, "%ps\n", (void *)f->shown->ip[line]);
 	else if (!f->shown && !line)
-		seq_puts(m, ftrace_word_file_excludes(f) ? "#### no functions disabled ####\n" :
+		seq_puts(m, f->exclude ? "#### no functions disabled ####\n" :
 							   "#### all functions enabled ####\n");
 	else if (f->ops->show_rest)
 		f->ops->show_rest(m, f);
@@ -221,29 +435,48 @@ static const struct seq_operations word_seq_ops = {
 	.show	= word_seq_show,
 };
 
-static int word_file_keep_sites(struct ftrace_word_file *f)
+/**
+ * ftrace_words_forget_range - drop the sites of text that is going away
+ * @start: first address of the text
+ * @end: first address after it
+ *
+ * A file may be open since before: its words must not mean the text that comes next.
+ *
+ * Context: ftrace_lock is held. Needs no memory.
+ */
+void ftrace_words_forget_range(unsigned long start, unsigned long end)
 {
-	const struct ftrace_site_set *sites;
+	struct ftrace_word_file *f;
+	struct ftrace_word *word;
 
-	guard(mutex)(&ftrace_lock);
-	sites = f->ops->sites(f);
-	f->shown = ftrace_site_set_dup(sites);
-	return sites && !f->shown ? -ENOMEM : 0;
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry(f, &word_files, node) {
+		list_for_each_entry(word, &f->edit.words, node) {
+			f->edit.lost |= ftrace_site_set_meets(word->sites, start, end);
+			ftrace_site_set_forget(word->sites, start, end);
+		}
+	}
 }
 
 /* Opening and closing */
 
 static int word_file_init(struct ftrace_word_file *f, struct file *file)
 {
+	const struct ftrace_site_set *sites;
 	int ret;
 
-	if (trace_parser_get_init(&f->parser, f->ops->max))
+	if (trace_parser_get_init(&f->parser, WORD_MAX))
 		return -ENOMEM;
+	guard(mutex)(&ftrace_lock);
+	list_add(&f->node, &word_files);
 	if (!(file->f_mode & FMODE_READ)) {
 		file->private_data = f;
 		return 0;
 	}
-	ret = word_file_keep_sites(f) ?: seq_open(file, &word_seq_ops);
+	sites = f->ops->sites(f);
+	f->shown = ftrace_site_set_dup(sites);
+	ret = sites && !f->shown ? -ENOMEM : seq_open(file, &word_seq_ops);
 	if (!ret)
 		((struct seq_file *)file->private_data)->private = f;
 	return ret;
@@ -251,6 +484,8 @@ static int word_file_init(struct ftrace_word_file *f, struct file *file)
 
 static void word_file_free(struct ftrace_word_file *f)
 {
+	scoped_guard(mutex, &ftrace_lock)
+		list_del(&f->node);
 	ftrace_edit_destroy(&f->edit);
 	trace_parser_put(&f->parser);
 	ftrace_site_set_free(f->shown);
@@ -287,8 +522,10 @@ int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 	f->ops = ops;
 	f->tr = tr;
 	f->owner = owner;
+	f->exclude = flags & FTRACE_ITER_NOTRACE;
 	f->flags = flags;
 	mutex_init(&f->lock);
+	INIT_LIST_HEAD(&f->node);
 	ftrace_edit_init(&f->edit, (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC));
 	ret = word_file_init(f, file);
 	if (ret)
@@ -297,7 +534,7 @@ int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 }
 
 /**
- * ftrace_word_file_release - close a file of words, and apply what was written
+ * ftrace_word_file_release - close a file of words, and apply its edit
  * @inode: not used
  * @file: the file
  *
@@ -321,7 +558,7 @@ int ftrace_word_file_release(struct inode *inode, struct file *file)
  * ftrace_early_list - keep a list from the command line until it can be used
  * @to: COMMAND_LINE_SIZE bytes
  * @list: words with commas between; may come from a bootconfig, and be longer
- * @param: what the user calls it
+ * @param: the name of the parameter
  *
  * Context: boot.
  */
@@ -331,9 +568,13 @@ void __init ftrace_early_list(char *to, const char *list, const char *param)
 
 	if (strscpy(to, list, COMMAND_LINE_SIZE) >= 0)
 		return;
-	/* Half a word may match what nobody asked for. */
+	/* Half a word may match other functions. */
 	cut = strrchr(to, ',');
 	*(cut ?: to) = '\0';
-	pr_warn("%s= is too long: what follows \"%s\" is ignored\n", param,
+	pr_warn("%s= is too long: all after \"%s\" is ignored\n", param,
 		strrchr(to, ',') ? strrchr(to, ',') + 1 : to);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_edit_kunit.c"
+#endif

@@ -37,20 +37,20 @@ static void edit_back(struct kunit *test)
 		edit_kunit_add(test, &edit, 4, kinds & 2, NULL);
 		before = edit_kunit_bits(&edit, 9);
 
-		ftrace_edit_mark(&edit);
+		edit.mark = edit.words.prev;
 		edit_kunit_add(test, &edit, 12, kinds & 4, NULL);
 		edit_kunit_add(test, &edit, 1, kinds & 8, NULL);
 		edit_kunit_add(test, &edit, 0, false, "m");
 		KUNIT_EXPECT_TRUE(test, ftrace_edit_leaves_later(&edit, &edit.words));
-		ftrace_edit_back(&edit);
+		ftrace_words_free(&edit.words, edit.mark);
 		KUNIT_EXPECT_EQ_MSG(test, edit_kunit_bits(&edit, 9), before, "kinds %x", kinds);
 
 		/* Nothing is left to be taken back, and the next write begins here. */
-		ftrace_edit_back(&edit);
+		ftrace_words_free(&edit.words, edit.mark);
 		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), before);
 		edit_kunit_add(test, &edit, 15, false, NULL);
 		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), 15);
-		ftrace_edit_back(&edit);
+		ftrace_words_free(&edit.words, edit.mark);
 		KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 9), before);
 		ftrace_edit_destroy(&edit);
 		KUNIT_EXPECT_TRUE(test, list_empty(&edit.words));
@@ -116,7 +116,7 @@ static void edit_order(struct kunit *test)
 	ftrace_edit_apply_later(&edit, &later);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 1);
 	ftrace_edit_destroy(&edit);
-	ftrace_later_free(&later);
+	ftrace_words_free(&later, &later);
 }
 
 /* Of what waits, each name once, and all of it is forgotten by a cleared list. */

@@ -191,7 +191,7 @@ static void filter_waits_for_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!int_sqrt", NULL, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, filter.only, NULL);
 
-	ftrace_later_free(&filter.later);
+	ftrace_words_free(&filter.later, &filter.later);
 	filter_update_list(&filter);
 	ftrace_site_set_free(filter.only);
 }
