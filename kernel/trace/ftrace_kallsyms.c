@@ -7,9 +7,10 @@
  *  1. The names of a module's init text are kept from when the text is freed until
  *     the module goes, if an ops was registered when it was freed.
  *
- * Changes are made with ftrace_lock held; readers run anywhere without it, and
- * what they found stays until they enable preemption.
+ * Changes are made with ftrace_lock held; readers run anywhere without it, and an
+ * entry that they found stays until they enable preemption.
  */
+#include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kallsyms.h>
@@ -74,9 +75,8 @@ static bool init_func_save(struct init_func *func, unsigned long ip)
 {
 	char name[KSYM_NAME_LEN];
 	unsigned long offset;
-	char *modname;
 
-	if (!kallsyms_lookup(ip, &func->size, &offset, &modname, name))
+	if (!kallsyms_lookup(ip, &func->size, &offset, NULL, name))
 		return false;
 	func->start = ip - offset;
 	func->name = kstrdup(name, GFP_KERNEL);
@@ -97,7 +97,7 @@ void ftrace_kallsyms_save_init(const struct ftrace_table *table)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* Nobody has traced them. */
+	/* Without an ops no trace has them. */
 	if (!table->mod || list_empty(&ftrace_ops_registered))
 		return;
 
@@ -145,102 +145,50 @@ static struct init_names *init_names_find(unsigned long addr, struct init_func *
 	return NULL;
 }
 
-/* What ftrace_mod_get_kallsym() gets of function *@symnum; counts that down if there is none. */
-static bool init_get_kallsym(unsigned int *symnum, unsigned long *value, char *type, char *name,
-			     char *module_name, int *exported)
-{
-	struct init_names *names;
-
-	list_for_each_entry_lockless(names, &init_names_list, node) {
-		if (*symnum >= names->nr) {
-			*symnum -= names->nr;
-			continue;
-		}
-		*value = names->func[*symnum].start;
-		*type = 'T';
-		*exported = 1;
-		strscpy(name, names->func[*symnum].name, KSYM_NAME_LEN);
-		strscpy(module_name, names->mod->name, MODULE_NAME_LEN);
-		return true;
-	}
-	return false;
-}
-
 /**
- * ftrace_mod_address_lookup - name what an address is in
+ * ftrace_mod_address_lookup - name the trampoline or function that an address is in
  * @addr: the address
  * @size: gets the size of the trampoline or function; or NULL
  * @off: gets the offset of @addr in it; or NULL
- * @modname: gets the name of its module, or what to show as such; or NULL
+ * @modname: gets the name of its module, or FTRACE_TRAMPOLINE_MOD; or NULL
  * @modbuildid: gets the build ID of its module, or NULL; or NULL
  * @sym: gets its name, of at most KSYM_NAME_LEN bytes
  *
  * Context: any; preemption is disabled for as long as *@modname is used.
- * Return: the length of the name; 0 if @addr is in nothing that is known here.
+ * Return: the length of the name; 0 if there is no such name here.
  */
 int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned long *off,
 			      char **modname, const unsigned char **modbuildid, char *sym)
 {
-	unsigned long found_start, found_size;
 	struct init_names *names = NULL;
 	const struct ftrace_code *code;
 	struct init_func *func;
-	int ret = 0;
 
-	preempt_disable_notrace();
-	/* First what is there now: it may be where init text was. */
+	guard(preempt_notrace)();
+
+	/* First the text that is there now: it may be where init text was. */
 	code = ftrace_code_find(addr);
 	if (!code)
 		names = init_names_find(addr, &func);
-	if (code) {
-		found_start = code->start;
-		found_size = code->size;
-		ret = strscpy(sym, code->name, KSYM_NAME_LEN);
-	} else if (names) {
-		found_start = func->start;
-		found_size = func->size;
-		ret = strscpy(sym, func->name, KSYM_NAME_LEN);
-	}
-	if (ret) {
-		if (size)
-			*size = found_size;
-		if (off)
-			*off = addr - found_start;
-		if (modname)
-			*modname = names ? names->mod->name : FTRACE_TRAMPOLINE_MOD;
-		if (modbuildid)
-			*modbuildid = names ? module_buildid(names->mod) : NULL;
-	}
-	preempt_enable_notrace();
-	return ret;
+	if (!code && !names)
+		return 0;
+	if (size)
+		*size = code ? code->size : func->size;
+	if (off)
+		*off = addr - (code ? code->start : func->start);
+	if (modname)
+		*modname = names ? names->mod->name : FTRACE_TRAMPOLINE_MOD;
+	if (modbuildid)
+		*modbuildid = names ? module_buildid(names->mod) : NULL;
+	return strscpy(sym, code ? code->name : func->name, KSYM_NAME_LEN);
 }
 
-#else /* !CONFIG_MODULES */
+#endif /* CONFIG_MODULES */
 
-static bool init_get_kallsym(unsigned int *symnum, unsigned long *value, char *type, char *name,
-			     char *module_name, int *exported)
+static void kallsym_fill(char *name, const char *from, char *module_name, const char *module)
 {
-	return false;
-}
-#endif /* !CONFIG_MODULES */
-
-static bool tramp_get_kallsym(unsigned int symnum, unsigned long *value, char *type,
-			      char *name, char *module_name, int *exported)
-{
-	struct ftrace_callset *cs;
-	u32 nr;
-
-	for_each_ftrace_callset(cs, nr) {
-		if (!cs->tramp || symnum--)
-			continue;
-		*value = cs->tramp;
-		*type = 't';
-		*exported = 0;
-		strscpy(name, FTRACE_TRAMPOLINE_SYM, KSYM_NAME_LEN);
-		strscpy(module_name, FTRACE_TRAMPOLINE_MOD, MODULE_NAME_LEN);
-		return true;
-	}
-	return false;
+	strscpy(name, from, KSYM_NAME_LEN);
+	strscpy(module_name, module, MODULE_NAME_LEN);
 }
 
 /**
@@ -249,7 +197,7 @@ static bool tramp_get_kallsym(unsigned int symnum, unsigned long *value, char *t
  * @value: gets its address
  * @type: gets the letter of its type
  * @name: gets its name, of KSYM_NAME_LEN bytes
- * @module_name: gets its module, or what stands for that, of MODULE_NAME_LEN bytes
+ * @module_name: gets its module, or FTRACE_TRAMPOLINE_MOD, of MODULE_NAME_LEN bytes
  * @exported: gets whether the letter is to be a capital
  *
  * Context: any.
@@ -258,11 +206,34 @@ static bool tramp_get_kallsym(unsigned int symnum, unsigned long *value, char *t
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name,
 			   char *module_name, int *exported)
 {
-	bool found;
+	struct ftrace_callset *cs;
+	u32 nr;
 
-	preempt_disable_notrace();
-	found = init_get_kallsym(&symnum, value, type, name, module_name, exported) ||
-		tramp_get_kallsym(symnum, value, type, name, module_name, exported);
-	preempt_enable_notrace();
-	return found ? 0 : -ERANGE;
+	guard(preempt_notrace)();
+
+#ifdef CONFIG_MODULES
+	struct init_names *names;
+
+	list_for_each_entry_lockless(names, &init_names_list, node) {
+		if (symnum >= names->nr) {
+			symnum -= names->nr;
+			continue;
+		}
+		*value = names->func[symnum].start;
+		*type = 'T';
+		*exported = 1;
+		kallsym_fill(name, names->func[symnum].name, module_name, names->mod->name);
+		return 0;
+	}
+#endif
+	for_each_ftrace_callset(cs, nr) {
+		if (!cs->tramp || symnum--)
+			continue;
+		*value = cs->tramp;
+		*type = 't';
+		*exported = 0;
+		kallsym_fill(name, FTRACE_TRAMPOLINE_SYM, module_name, FTRACE_TRAMPOLINE_MOD);
+		return 0;
+	}
+	return -ERANGE;
 }

@@ -14,7 +14,7 @@
  * Invariants:
  *  1. While the tracer of a trace array runs, ops->saved_func is one of
  *     func_callbacks[]; its index there is the options that are in force. The
- *     flags of the tracer, which all trace arrays share, may be others.
+ *     flags of the tracer, which all trace arrays share, may differ.
  *  2. A CPU's repeats are changed by the one that put FUNC_REPEATS_BUSY there as
  *     their ip. What interrupts it writes a line for each call meanwhile.
  *
@@ -179,6 +179,7 @@ static int func_repeats_init(struct trace_array *tr)
 	return 0;
 }
 
+/* Write the rest of this CPU's repeats; no callback uses them. */
 static void func_repeats_flush_cpu(void *data)
 {
 	struct trace_array *tr = data;
@@ -188,24 +189,13 @@ static void func_repeats_flush_cpu(void *data)
 		func_repeats_write(tr, last->ip, last, tracing_gen_ctx());
 }
 
-/* No callback begins to use the repeats any more: say what is left of them. */
-static void func_repeats_flush(struct trace_array *tr)
-{
-	/*
-	 * Callbacks disable preemption while they use them. A task may still be on
-	 * its way into one; its call is not in what is said.
-	 */
-	synchronize_rcu();
-	on_each_cpu(func_repeats_flush_cpu, tr, true);
-}
-
 /* The callbacks */
 
 /*
- * How many frames a stack begins with that are of no interest: __trace_stack(), and
- * what there is between it and the function at @ip. Without trampolines that depends on
- * whether the list function was on the way, so look for the site in the stack, from the
- * caller of this on. Where it is not there, @otherwise is what is returned.
+ * The number of frames to skip in a stack: __trace_stack(), and those between it and
+ * the function at @ip. Without trampolines that depends on whether the list function
+ * was on the way, so look for the site in the stack, from the caller of this on. Where
+ * it is not there, return @otherwise.
  */
 static noinline int func_frames_to(unsigned long ip, int otherwise)
 {
@@ -301,16 +291,6 @@ static struct tracer_flags func_flags = {
 	.opts	= func_opts,
 };
 
-/* The options in force; the tracer runs. */
-static u32 func_tracer_opts(struct trace_array *tr)
-{
-	u32 opts = ARRAY_SIZE(func_callbacks);
-
-	while (--opts && func_callbacks[opts] != tr->ops->saved_func)
-		;
-	return opts;
-}
-
 static int func_tracer_init(struct trace_array *tr)
 {
 	u32 opts = func_flags.val;
@@ -327,7 +307,7 @@ static int func_tracer_init(struct trace_array *tr)
 	tr->array_buffer.cpu = raw_smp_processor_id();
 	tracing_start_cmdline_record();
 
-	/* The attaching itself is of no interest to the reader. */
+	/* The calls of the attaching itself stay out of the trace. */
 	WRITE_ONCE(tr->function_enabled, 0);
 	ret = register_ftrace_function(tr->ops);
 	if (ret) {
@@ -352,38 +332,39 @@ static void func_tracer_start(struct trace_array *tr)
 	tracing_reset_online_cpus(&tr->array_buffer);
 }
 
-static int func_tracer_set_callback(struct trace_array *tr, ftrace_func_t func)
-{
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return -ENODEV;
-
-	WRITE_ONCE(tr->ops->saved_func, func);
-	ftrace_pid_update_ops(tr->ops);
-	return 0;
-}
-
 static struct tracer func_tracer;
 
 static int func_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	u32 from, to;
+	u32 from = ARRAY_SIZE(func_callbacks), to;
 	int ret = 0;
 
-	/* It will start with whatever is set by then. */
+	/* It will start with the options of then. */
 	if (tr->current_trace != &func_tracer)
 		return 0;
 
-	from = func_tracer_opts(tr);
+	while (--from && func_callbacks[from] != tr->ops->saved_func)
+		;
 	to = set ? from | bit : from & ~bit;
 
 	if (to & ~from & FUNC_OPT_NO_REPEATS)
 		ret = func_repeats_init(tr);
-	if (!ret)
-		ret = func_tracer_set_callback(tr, func_callbacks[to]);
-	if (!ret && (from & ~to & FUNC_OPT_NO_REPEATS))
-		func_repeats_flush(tr);
+	scoped_guard(mutex, &ftrace_lock) {
+		if (!ret && ftrace_disabled)
+			ret = -ENODEV;
+		if (!ret) {
+			WRITE_ONCE(tr->ops->saved_func, func_callbacks[to]);
+			ftrace_pid_update_ops(tr->ops);
+		}
+	}
+	if (!ret && (from & ~to & FUNC_OPT_NO_REPEATS)) {
+		/*
+		 * Callbacks disable preemption while they use the repeats. A task may
+		 * still be on its way into one; the repeats leave out its call.
+		 */
+		synchronize_rcu();
+		on_each_cpu(func_repeats_flush_cpu, tr, true);
+	}
 	return ret;
 }
 
@@ -400,7 +381,7 @@ static struct tracer func_tracer __tracer_data = {
 #endif
 };
 
-/* What each instance has of its own */
+/* The ops and the files of each instance */
 
 /**
  * ftrace_allocate_ftrace_ops - give an instance an ops and a graph user
@@ -493,7 +474,7 @@ void ftrace_destroy_function_files(struct trace_array *tr)
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/* What a command does. */
+/* The actions of commands. */
 enum func_action {
 	FUNC_TRACEON,
 	FUNC_TRACEOFF,
@@ -505,7 +486,7 @@ enum func_action {
 /**
  * struct func_command - a function command
  * @cmd: for the list of commands
- * @action: what it does
+ * @action: its action
  * @once: it is always counted, and acts one time
  * @unlimited: the kind of probe that acts at each call
  * @counted: the kind of probe that acts a number of times
@@ -551,7 +532,7 @@ static void func_switch(struct trace_array *tr, long *count, bool on)
 	long left = 0;
 
 	if (count) {
-		/* A: pairs with B, which wrote the switch before what it left. */
+		/* A: pairs with B, which wrote the switch before the rest of the count. */
 		left = smp_load_acquire(count);
 		if (left <= 0)
 			return;
@@ -570,7 +551,7 @@ static void func_switch(struct trace_array *tr, long *count, bool on)
 }
 
 /*
- * Frames of no interest: this one, ftrace_probe_func() and the trampoline; and
+ * The frames to skip: this one, ftrace_probe_func() and the trampoline; and
  * __trace_stack(), or with the ORC unwinder __ftrace_trace_stack() in its place,
  * as in func_stack_skip().
  */
@@ -640,26 +621,21 @@ static struct func_command func_commands[] = {
 	{ .cmd.name = "cpudump",	.action = FUNC_CPUDUMP,	.once = true },
 };
 
-/* @name is of a command that is known. */
-static struct func_command *func_command_find(const char *name)
-{
-	struct func_command *command = func_commands;
-
-	while (strcmp(command->cmd.name, name))
-		command++;
-	return command;
-}
-
 /* "function:command[:count]", or the same with a '!' to take it back. */
 static int func_command_run(struct trace_array *tr, struct ftrace_hash *hash, char *glob,
 			    char *name, char *param, int enable)
 {
-	struct func_command *command = func_command_find(name);
+	struct func_command *command = func_commands;
 	char *number = strsep(&param, ":");
-	bool counted = command->once || (number && *number);
-	struct ftrace_probe_ops *ops = counted ? &command->counted : &command->unlimited;
+	struct ftrace_probe_ops *ops;
 	long count = 1;
+	bool counted;
 	int ret;
+
+	while (strcmp(command->cmd.name, name))
+		command++;
+	counted = command->once || (number && *number);
+	ops = counted ? &command->counted : &command->unlimited;
 
 	if (!tr)
 		return -ENODEV;

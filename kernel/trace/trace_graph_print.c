@@ -13,7 +13,7 @@
  * be shown first when the reader comes back.
  *
  * Invariants:
- *  1. What a reader keeps (struct graph_reader) changes only after a line was
+ *  1. The state of a reader (struct graph_reader) changes only after a line was
  *     shown whole: a line that is shown again looks the same.
  */
 #include <linux/ftrace.h>
@@ -36,20 +36,17 @@
 /* Up to this depth, a return is compared with the call that was shown. */
 #define GRAPH_OPEN_MAX		50
 
-/* Width of a task's name and pid. */
-#define GRAPH_TASK_WIDTH	14
-
 /* Beside TRACE_GRAPH_PRINT_*, for the table of columns. */
 #define GRAPH_LATENCY		BIT(31)
 
 /* Digits of the highest CPU number. */
 static int graph_cpu_digits __ro_after_init = 1;
 
-/* What a reader keeps */
+/* The state of a reader */
 
 /**
- * struct graph_cpu - what was shown last of a CPU
- * @last_pid: whose line, or -1
+ * struct graph_cpu - the last line of a CPU
+ * @last_pid: its task, or -1
  * @depth: where a comment goes
  * @irq_depth: in an interrupt that is not shown: its depth; otherwise -1
  * @skip_next: the return that comes next was shown with its call
@@ -80,7 +77,7 @@ struct graph_call {
 };
 
 /**
- * struct graph_reader - what a reader keeps
+ * struct graph_reader - the state of a reader
  * @cpus: of each CPU
  * @is_pending: @call was consumed, but is not shown yet
  * @call: that call
@@ -136,7 +133,7 @@ void graph_trace_open(struct trace_iterator *iter)
 }
 
 /**
- * graph_trace_close - end what graph_trace_open() began
+ * graph_trace_close - free the state of a reader
  * @iter: the reader
  */
 void graph_trace_close(struct trace_iterator *iter)
@@ -161,11 +158,10 @@ static void graph_print_cpu(struct trace_seq *s, int cpu)
 static void graph_print_task(struct trace_seq *s, pid_t pid)
 {
 	char comm[TASK_COMM_LEN], task[7 + sizeof("--2147483648")];
-	int len, space;
+	int space;
 
 	trace_find_cmdline(pid, comm);
-	len = scnprintf(task, sizeof(task), "%.7s-%d", comm, pid);
-	space = max(GRAPH_TASK_WIDTH - len, 0);
+	space = max(14 - scnprintf(task, sizeof(task), "%.7s-%d", comm, pid), 0);
 	trace_seq_printf(s, "%*s%s%*s", space / 2, "", task, space - space / 2, "");
 }
 
@@ -292,7 +288,7 @@ static enum print_line_t graph_line_end(struct trace_iterator *iter)
 	return TRACE_TYPE_HANDLED;
 }
 
-/* With funcgraph-irqs off, all from the entry of an interrupt to its return is left out. */
+/* With funcgraph-irqs off, the calls from the entry of an interrupt to its return are left out. */
 static bool graph_skips_call(const struct trace_iterator *iter, const struct ftrace_graph_ent *call,
 			     u32 flags)
 {
@@ -317,8 +313,6 @@ static bool graph_skips_return(const struct trace_iterator *iter,
 		cpu->irq_depth = -1;
 	return true;
 }
-
-/* Return values */
 
 static unsigned long graph_retval(const struct ftrace_graph_ret *ret)
 {
@@ -368,24 +362,15 @@ static void graph_print_call_line(struct trace_iterator *iter, const struct grap
 		graph_print_irq(iter, "<==========", flags);
 }
 
-/* A comment goes below a function that was opened, but beside a leaf. */
-static void graph_note_call(struct graph_cpu *cpu, const struct graph_call *call)
-{
-	const struct ftrace_graph_ent *ent = &call->entry.graph_ent;
-	unsigned long *func = graph_cpu_func(cpu, ent->depth);
-
-	if (func)
-		*func = call->is_leaf ? 0 : ent->func;
-	if (cpu)
-		cpu->depth = call->is_leaf ? ent->depth - 1 : ent->depth;
-}
-
 /* The iterator may have gone on from the call: its records may even be overwritten. */
 static enum print_line_t graph_print_call(struct trace_iterator *iter, struct graph_call *call,
 					  u32 flags)
 {
+	const struct ftrace_graph_ent *graph = &call->entry.graph_ent;
 	struct trace_entry *ent = iter->ent;
+	struct graph_cpu *state;
 	enum print_line_t ret;
+	unsigned long *func;
 	int cpu = iter->cpu;
 	u64 ts = iter->ts;
 
@@ -396,8 +381,14 @@ static enum print_line_t graph_print_call(struct trace_iterator *iter, struct gr
 	graph_line_begin(iter);
 	graph_print_call_line(iter, call, flags);
 	ret = graph_line_end(iter);
-	if (ret == TRACE_TYPE_HANDLED)
-		graph_note_call(graph_reader_cpu(iter), call);
+	state = graph_reader_cpu(iter);
+	if (ret == TRACE_TYPE_HANDLED && state) {
+		func = graph_cpu_func(state, graph->depth);
+		if (func)
+			*func = call->is_leaf ? 0 : graph->func;
+		/* A comment goes below a function that was opened, but beside a leaf. */
+		state->depth = call->is_leaf ? graph->depth - 1 : graph->depth;
+	}
 
 	iter->ent = ent;
 	iter->cpu = cpu;
@@ -568,11 +559,11 @@ static enum print_line_t graph_print_comment(struct trace_iterator *iter, u32 fl
 /**
  * print_graph_function_flags - show a record as part of the graph
  * @iter: stands at the record
- * @flags: TRACE_GRAPH_PRINT_*: what to show
+ * @flags: TRACE_GRAPH_PRINT_*: the columns
  *
  * Context: as the print_line() of a tracer.
- * Return: what print_line() returns; TRACE_TYPE_NO_CONSUME where the record was
- * consumed already.
+ * Return: as print_line(); TRACE_TYPE_NO_CONSUME where the record was consumed
+ * already.
  */
 enum print_line_t print_graph_function_flags(struct trace_iterator *iter, u32 flags)
 {
@@ -614,31 +605,38 @@ static const struct {
 	{ TRACE_GRAPH_PRINT_DURATION,	"  DURATION   ",	    "   |   |      " },
 };
 
-/* What the characters of the latency column mean; it begins at @indent. */
-static void graph_print_latency_legend(struct seq_file *m, int indent)
-{
-	static const char * const legend[] = {
-		"  _-----=> irqs-off        ",
-		" / _----=> need-resched    ",
-		"| / _---=> hardirq/softirq ",
-		"|| / _--=> preempt-depth   ",
-		"||| /                      ",
-	};
+/* The characters of the latency column; it begins at an indent. */
+static const char * const graph_latency_legend[] = {
+	"  _-----=> irqs-off        ",
+	" / _----=> need-resched    ",
+	"| / _---=> hardirq/softirq ",
+	"|| / _--=> preempt-depth   ",
+	"||| /                      ",
+};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(legend); i++)
-		seq_printf(m, "#%*s%s\n", indent, "", legend[i]);
-}
-
-static void graph_print_columns_header(struct seq_file *m, u32 flags)
+/**
+ * print_graph_headers_flags - print the lines above a graph
+ * @m: the file; its private is the iterator
+ * @flags: TRACE_GRAPH_PRINT_*: the columns
+ */
+void print_graph_headers_flags(struct seq_file *m, u32 flags)
 {
+	struct trace_iterator *iter = m->private;
 	int indent = 0;
 
-	if (flags & GRAPH_LATENCY) {
+	if (!(iter->tr->trace_flags & TRACE_ITER_CONTEXT_INFO))
+		return;
+	if (iter->tr->trace_flags & TRACE_ITER_LATENCY_FMT) {
+		if (trace_empty(iter))
+			return;
+		print_trace_header(m, iter);
+		flags |= GRAPH_LATENCY;
 		for (unsigned int i = 0; graph_columns[i].flag != GRAPH_LATENCY; i++) {
 			if (flags & graph_columns[i].flag)
 				indent += strlen(graph_columns[i].title);
 		}
-		graph_print_latency_legend(m, indent);
+		for (unsigned int i = 0; i < ARRAY_SIZE(graph_latency_legend); i++)
+			seq_printf(m, "#%*s%s\n", indent, "", graph_latency_legend[i]);
 	}
 
 	seq_putc(m, '#');
@@ -652,27 +650,6 @@ static void graph_print_columns_header(struct seq_file *m, u32 flags)
 			seq_puts(m, graph_columns[i].below);
 	}
 	seq_puts(m, "               |   |   |   |\n");
-}
-
-/**
- * print_graph_headers_flags - print what stands above a graph
- * @m: the file; its private is the iterator
- * @flags: TRACE_GRAPH_PRINT_*: what is shown
- */
-void print_graph_headers_flags(struct seq_file *m, u32 flags)
-{
-	struct trace_iterator *iter = m->private;
-	struct trace_array *tr = iter->tr;
-
-	if (!(tr->trace_flags & TRACE_ITER_CONTEXT_INFO))
-		return;
-	if (tr->trace_flags & TRACE_ITER_LATENCY_FMT) {
-		if (trace_empty(iter))
-			return;
-		print_trace_header(m, iter);
-		flags |= GRAPH_LATENCY;
-	}
-	graph_print_columns_header(m, flags);
 }
 
 static int __init graph_print_init(void)
