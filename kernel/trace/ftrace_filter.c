@@ -1,40 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Filters: which sites an ops wants, and how that is changed, by the owner of the
- * ops, by the files (ftrace_filter_file.c), and by modules that come and go.
- * ftrace_edit.c has what a change is.
+ * ops, by modules that come and go, by the files set_ftrace_filter and
+ * set_ftrace_notrace, and by parameters of the kernel command line.
+ *
+ * A word of a file is one of
+ *
+ *	PATTERN			a name, a glob, or the number of a line of
+ *				available_filter_functions (ftrace_match.c)
+ *	PATTERN:mod:MODULE	only in that module, loaded or not; both may be
+ *				globs, an empty or * MODULE stands for any
+ *	PATTERN:COMMAND[:ARGS]	see ftrace_command.c
+ *
+ * and a leading ! takes away instead of adding. ftrace_words.c has the files.
  *
  * Invariants:
- *  1. Site sets are sorted. A filter that ops go by gets another one when it
- *     changes; only the sites of text that goes away leave a set in place.
+ *  1. Site sets are sorted. A change gives a filter that ops go by another set; only
+ *     the sites of text that goes away leave a set in place.
  *  2. A change is collected in an edit, and made to the filter as it is when the
  *     edit is committed.
  *  3. A filter->only that becomes empty becomes NULL (every site), unless it
  *     waits for a module: an empty file has always meant that.
  *
- * ftrace_lock covers the filters, and the list of those in use.
+ * ftrace_lock covers the filters, and the list of those in use. Lock order:
+ *	ftrace_word_file.lock > ftrace_command_mutex > ftrace_lock
  */
+#define pr_fmt(fmt) "ftrace: " fmt
+
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include <asm/sections.h>
 
 #include "ftrace_attach.h"
+#include "ftrace_command.h"
 #include "ftrace_filter.h"
 #include "ftrace_match.h"
 #include "ftrace_ops.h"
+#include "ftrace_report.h"
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
 #include "ftrace_words.h"
+#include "trace.h"
 
 /* All filters that name sites or wait for modules. */
 static LIST_HEAD(filters_in_use);
@@ -48,7 +66,7 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 
 /*
  * A filter that modules do not concern is not on the list: its owner may free
- * it, with what it holds, and never say so. One that stays keeps its place, as
+ * it, with its sets, at any time. One that stays keeps its place, as
  * the list may be walked now.
  */
 static void filter_update_list(struct ftrace_filter *filter)
@@ -62,15 +80,8 @@ static void filter_update_list(struct ftrace_filter *filter)
 		list_add_tail(&filter->pending, &filters_in_use);
 }
 
-/**
- * ftrace_filter_later - the patterns of a filter that wait for their modules
- * @filter: the filter
- * @exclude: those of the sites to leave out
- *
- * Context: ftrace_lock is held while the list is used.
- * Return: the list, of struct ftrace_word.
- */
-struct list_head *ftrace_filter_later(struct ftrace_filter *filter, bool exclude)
+/* The patterns of a filter that wait for their modules. */
+static struct list_head *filter_later(struct ftrace_filter *filter, bool exclude)
 {
 	return exclude ? &filter->later_not : &filter->later;
 }
@@ -85,6 +96,98 @@ static void filter_free_content(struct ftrace_filter *filter)
 	ftrace_words_free(&filter->later_not, &filter->later_not);
 	filter_update_list(filter);
 }
+
+/* Edits */
+
+/* Whether a pattern is one to wait with, or to stop waiting with. */
+static bool edit_waits(const struct ftrace_edit *edit, const struct list_head *list,
+		       const struct ftrace_word *what)
+{
+	/* A module that is named may still come, or come again. */
+	if (!what->module || !*what->module || !strcmp(what->module, "*"))
+		return false;
+	return what->remove ? ftrace_edit_finds_later(edit, list, what) : !what->sites->nr;
+}
+
+/**
+ * ftrace_edit_pattern - add the sites of a pattern to an edit
+ * @edit: the edit
+ * @func: the pattern, with a ! before it if its sites are to be taken away
+ * @module: pattern for the module's name, or NULL for any place
+ * @list: the words that wait in the filter that the edit is for
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0; -EINVAL if nothing matches, -ENOMEM. On failure the edit is as it was.
+ */
+int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
+			const struct list_head *list)
+{
+	struct ftrace_word what = { .remove = func[0] == '!', .module = module };
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	func += what.remove;
+	if (!*func && !module)
+		return -EINVAL;
+	sites = ftrace_match_sites(func, module);
+	if (IS_ERR(sites))
+		return PTR_ERR(sites);
+	if (!what.remove)
+		ftrace_site_set_drop_quarantined(sites);
+
+	what.sites = sites;
+	what.func = *func ? func : "*";
+	if (!edit_waits(edit, list, &what)) {
+		if (!sites->nr)
+			return -EINVAL;
+		what.func = NULL;
+		what.module = NULL;
+	}
+	return ftrace_edit_add(edit, &what);
+}
+
+/*
+ * The sets that a filter gets by an edit: @to[0], the sites that it wants, or NULL,
+ * and @to[1], those to leave out. Even on failure, both are to be freed.
+ */
+static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude,
+		     struct ftrace_site_set *to[2])
+{
+	const struct ftrace_site_set *now[] = { filter->only, filter->not };
+	bool gone = edit->lost || (!edit->clear && now[exclude] && !now[exclude]->nr);
+
+	to[!exclude] = ftrace_site_set_dup(now[!exclude]);
+	to[exclude] = ftrace_edit_result(edit, now[exclude]);
+	if (!to[exclude] || (now[!exclude] && !to[!exclude]))
+		return -ENOMEM;
+	/* An empty side is none, but for text that went away and may be back. */
+	if (!to[exclude]->nr && !gone &&
+	    !ftrace_edit_leaves_later(edit, filter_later(filter, exclude))) {
+		ftrace_site_set_free(to[exclude]);
+		to[exclude] = NULL;
+	}
+	return 0;
+}
+
+/* Uses @edit up; on failure the filter is as it was. As ftrace_refilter(), otherwise. */
+static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude)
+{
+	struct ftrace_site_set *to[2] = { };
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ret = edit_plan(edit, filter, exclude, to) ?: ftrace_refilter(filter, to[0], to[1]);
+	if (ret) {
+		ftrace_site_set_free(to[0]);
+		ftrace_site_set_free(to[1]);
+		return ret;
+	}
+	ftrace_edit_apply_later(edit, filter_later(filter, exclude));
+	filter_update_list(filter);
+	return 0;
+}
+
+/* Modules and other text that comes and goes */
 
 /* Adds the sites in @mod of a word that waits to @edit. Return: how many; or -ENOMEM. */
 static int later_match(const struct ftrace_word *later, struct module *mod,
@@ -105,7 +208,7 @@ static int later_match(const struct ftrace_word *later, struct module *mod,
 /* Words that match @mod, but none of its functions, stay where users can see them. */
 static int filter_module_coming(struct ftrace_filter *filter, bool exclude, struct module *mod)
 {
-	struct list_head *list = ftrace_filter_later(filter, exclude);
+	struct list_head *list = filter_later(filter, exclude);
 	struct ftrace_word *later, *next;
 	struct ftrace_edit edit;
 	LIST_HEAD(due);
@@ -123,7 +226,7 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 			list_move_tail(&later->node, &due);
 	}
 	if (ret >= 0)
-		ret = list_empty(&due) ? 0 : ftrace_edit_commit(&edit, filter, exclude);
+		ret = list_empty(&due) ? 0 : edit_commit(&edit, filter, exclude);
 	if (ret)
 		list_splice(&due, list);
 	else
@@ -133,11 +236,11 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 }
 
 /**
- * ftrace_filter_module_coming - apply what waits for a module
+ * ftrace_filter_module_coming - apply the words that wait for a module
  * @mod: the module, whose tables are in place
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: 0, or the first error of ftrace_refilter(); what failed still waits.
+ * Return: 0, or the first error of ftrace_refilter(); words that failed still wait.
  */
 int ftrace_filter_module_coming(struct module *mod)
 {
@@ -147,7 +250,7 @@ int ftrace_filter_module_coming(struct module *mod)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
-		/* First what to leave out, so that it is not attached meanwhile. */
+		/* First the sites to leave out, so that they are not attached meanwhile. */
 		int err = filter_module_coming(filter, true, mod) ?:
 			  filter_module_coming(filter, false, mod);
 
@@ -155,8 +258,6 @@ int ftrace_filter_module_coming(struct module *mod)
 	}
 	return ret;
 }
-
-/* Filters */
 
 static void filter_forget(struct ftrace_filter *filter, unsigned long start, unsigned long end)
 {
@@ -169,7 +270,7 @@ static void filter_forget(struct ftrace_filter *filter, unsigned long start, uns
  * @start: first address of the text
  * @end: first address after it
  *
- * A filter that wanted nothing else wants nothing from now on, not everything.
+ * A filter of these sites alone wants no site from now on, and not every one.
  *
  * Context: ftrace_lock is held; the sites are detached.
  */
@@ -212,109 +313,10 @@ void ftrace_filter_forget_module(struct module *mod)
 	}
 }
 
-/* Edits */
-
-/* Whether a pattern is one to wait with, or to stop waiting with. */
-static bool edit_waits(const struct ftrace_edit *edit, const struct list_head *list,
-		       const struct ftrace_word *what)
-{
-	/* A module that is named may still come, or come again. */
-	if (!what->module || !*what->module || !strcmp(what->module, "*"))
-		return false;
-	return what->remove ? ftrace_edit_finds_later(edit, list, what) : !what->sites->nr;
-}
-
-/**
- * ftrace_edit_pattern - add to an edit what a pattern stands for
- * @edit: the edit
- * @func: the pattern, with a ! before it if its sites are to be taken away
- * @module: pattern for the module's name, or NULL for any place
- * @list: what waits in the filter that the edit is for
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0; -EINVAL if nothing matches, -ENOMEM. On failure the edit is as it was.
- */
-int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
-			const struct list_head *list)
-{
-	struct ftrace_word what = { .remove = func[0] == '!', .module = module };
-	struct ftrace_site_set *sites __free(site_set) = NULL;
-
-	func += what.remove;
-	if (!*func && !module)
-		return -EINVAL;
-	sites = ftrace_match_sites(func, module);
-	if (IS_ERR(sites))
-		return PTR_ERR(sites);
-	if (!what.remove)
-		ftrace_site_set_drop_quarantined(sites);
-
-	what.sites = sites;
-	what.func = *func ? func : "*";
-	if (!edit_waits(edit, list, &what)) {
-		if (!sites->nr)
-			return -EINVAL;
-		what.func = NULL;
-		what.module = NULL;
-	}
-	return ftrace_edit_add(edit, &what);
-}
-
-/*
- * What an edit makes of a filter: @to[0] for the sites that it wants, or NULL, and
- * @to[1] for those to leave out. Even on failure, both are to be freed.
- */
-static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude,
-		     struct ftrace_site_set *to[2])
-{
-	const struct ftrace_site_set *now[] = { filter->only, filter->not };
-	bool gone = edit->lost || (!edit->clear && now[exclude] && !now[exclude]->nr);
-
-	to[!exclude] = ftrace_site_set_dup(now[!exclude]);
-	to[exclude] = ftrace_edit_result(edit, now[exclude]);
-	if (!to[exclude] || (now[!exclude] && !to[!exclude]))
-		return -ENOMEM;
-	/* An empty side is none, but for text that went away and may be back. */
-	if (!to[exclude]->nr && !gone &&
-	    !ftrace_edit_leaves_later(edit, ftrace_filter_later(filter, exclude))) {
-		ftrace_site_set_free(to[exclude]);
-		to[exclude] = NULL;
-	}
-	return 0;
-}
-
-/**
- * ftrace_edit_commit - change a filter as an edit says
- * @edit: the edit, which is used up
- * @filter: the filter
- * @exclude: it is the sites to leave out that are edited
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0; -ENOMEM, or what ftrace_refilter() returns. On failure the filter is as
- * it was.
- */
-int ftrace_edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude)
-{
-	struct ftrace_site_set *to[2] = { };
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	ret = edit_plan(edit, filter, exclude, to) ?: ftrace_refilter(filter, to[0], to[1]);
-	if (ret) {
-		ftrace_site_set_free(to[0]);
-		ftrace_site_set_free(to[1]);
-		return ret;
-	}
-	ftrace_edit_apply_later(edit, ftrace_filter_later(filter, exclude));
-	filter_update_list(filter);
-	return 0;
-}
-
 /* Filters set by other kernel code */
 
 /**
- * struct owner_edit - what the owner of an ops wants its filter to be
+ * struct owner_edit - a change of a filter by the owner of the ops
  * @ops: the ops, registered or not
  * @buf: a pattern of functions to add, or NULL
  * @len: its length
@@ -381,7 +383,7 @@ static int owner_edit_start(const struct owner_edit *e, struct ftrace_edit *edit
 
 /*
  * Takes sites away from an ops that is not registered. The owner may free the ops next,
- * whatever this returns, so it takes no memory and works after ftrace_kill().
+ * even if this fails, so it takes no memory and works after ftrace_kill().
  */
 static int owner_edit_take_back(const struct owner_edit *e)
 {
@@ -420,7 +422,7 @@ static int owner_edit_commit(const struct owner_edit *e)
 	    e->ops->filter == &e->ops->own_filter)
 		return owner_edit_take_back(e);
 
-	ret = owner_edit_start(e, &edit) ?: ftrace_edit_commit(&edit, e->ops->filter, e->exclude);
+	ret = owner_edit_start(e, &edit) ?: edit_commit(&edit, e->ops->filter, e->exclude);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
@@ -440,7 +442,7 @@ static int filter_difference(const struct ftrace_filter *filter, struct ftrace_s
 	return *added && *removed ? 0 : -ENOMEM;
 }
 
-/* As registering it does, has a registered ops agree to what it comes to share. */
+/* Has a registered ops agree to the sites that it comes to share, as registering it does. */
 static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set **added,
 			    struct ftrace_site_set **removed)
 {
@@ -452,7 +454,7 @@ static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set *
 
 	ret = owner_edit_start(e, &edit) ?:
 	      edit_plan(&edit, e->ops->filter, e->exclude, to);
-	/* Nobody can claim where all functions go on. */
+	/* No ops can decide for all functions where they go on. */
 	if (!ret && !to[0])
 		ret = -EINVAL;
 	if (!ret)
@@ -467,8 +469,7 @@ static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set *
 
 /*
  * For a registered ops that may go around its functions. ftrace_lock is not held
- * while others are told, so the edit is made twice: it holds no site that has gone
- * meanwhile.
+ * while the other ops are told, and sites may go meanwhile, so the edit is made twice.
  */
 static int owner_edit_around(const struct owner_edit *e)
 {
@@ -513,18 +514,18 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
 }
 
 /**
- * ftrace_set_filter - add the functions that match to what an ops wants
+ * ftrace_set_filter - add the functions that match to those that an ops wants
  * @ops: the ops, registered or not
  * @buf: a pattern; NULL for none
  * @len: its length
- * @reset: forget what the ops wanted before
+ * @reset: start with an empty list
  *
  * Context: process context, sleeps; takes ftrace_lock. For an ops that is direct, or
  * has FTRACE_OPS_FL_IPMODIFY, it takes ftrace_share_mutex, too.
  * Return: 0; -EINVAL if nothing matches, or if @ops is registered, is one of these two
  * kinds, and would want every function; -ENOMEM, -ENODEV, -EBUSY as from
- * register_ftrace_function(); for these two kinds, what a function that they come to
- * share with each other answers. On failure the filter is as it was.
+ * register_ftrace_function(); for these two kinds, the error of an ops that they come
+ * to share a function with. On failure the filter is as it was.
  */
 int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
@@ -533,11 +534,11 @@ int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int r
 EXPORT_SYMBOL_GPL(ftrace_set_filter);
 
 /**
- * ftrace_set_notrace - add the functions that match to what an ops leaves out
+ * ftrace_set_notrace - add the functions that match to those that an ops leaves out
  * @ops: the ops, registered or not
  * @buf: a pattern; NULL for none
  * @len: its length
- * @reset: forget what the ops left out before
+ * @reset: start with an empty list
  *
  * Context and Return: as for ftrace_set_filter().
  */
@@ -572,12 +573,12 @@ void ftrace_set_global_notrace(unsigned char *buf, int len, int reset)
 EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 
 /**
- * ftrace_set_filter_ips - add sites to what an ops wants, or take them away
+ * ftrace_set_filter_ips - add sites to those that an ops wants, or take them away
  * @ops: the ops, registered or not
  * @ips: addresses of sites or of functions
  * @cnt: how many
  * @remove: nonzero to take them away
- * @reset: nonzero to forget what the ops wanted before
+ * @reset: nonzero to start with an empty list
  *
  * Context: as for ftrace_set_filter().
  * Return: 0; -EINVAL if an address is no site, or one in quarantine that is to
@@ -610,7 +611,7 @@ int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, i
 EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
 
 /**
- * ftrace_ops_set_global_filter - let an ops want what the top instance wants
+ * ftrace_ops_set_global_filter - let an ops use the filter of the top instance
  * @ops: not used before
  */
 void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
@@ -623,7 +624,7 @@ void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(ftrace_ops_set_global_filter);
 
 /**
- * ftrace_free_filter - free what an ops' own filter holds
+ * ftrace_free_filter - free the sets and words of an ops' own filter
  * @ops: not registered
  *
  * Context: process context, sleeps; takes ftrace_lock.
@@ -640,6 +641,236 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 	filter_free_content(filter);
 }
 EXPORT_SYMBOL_GPL(ftrace_free_filter);
+
+/* The files */
+
+/* The list is a side of the filter of the owner, or of the instance's ops. */
+static struct ftrace_filter *filter_of(const struct ftrace_word_file *f)
+{
+	struct ftrace_ops *ops = f->owner ?: f->tr->ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	return ops->filter;
+}
+
+/* Says why no site is matched by @func, which may have a ! before it. */
+static int filter_no_site(struct ftrace_word_file *f, const char *func, const char *module)
+{
+	bool remove = func[0] == '!';
+
+	f->pos = remove;
+	if (remove && module)
+		f->why = FTRACE_WORD_NOT_LISTED;
+	else
+		f->why = ftrace_why_no_site(func + remove, module);
+	return -EINVAL;
+}
+
+static bool filter_has_sites(const char *func)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	guard(mutex)(&ftrace_lock);
+	sites = ftrace_match_sites(func, NULL);
+	if (IS_ERR(sites))
+		return false;
+	ftrace_site_set_drop_quarantined(sites);
+	return sites->nr;
+}
+
+static int filter_take_command(struct ftrace_word_file *f, char *func, char *command)
+{
+	int ret = -EINVAL;
+
+	f->why = FTRACE_WORD_NO_COMMAND;
+	f->pos = command - func;
+	if ((f->flags & FTRACE_ITER_DO_PROBES) && f->tr)
+		ret = ftrace_command_run(f->tr, func, command, !f->exclude);
+	if (ret == -EINVAL && !filter_has_sites(func + (func[0] == '!')))
+		filter_no_site(f, func, NULL);
+	return ret;
+}
+
+static int filter_take(struct ftrace_word_file *f, char *word)
+{
+	char *rest = strchr(word, ':');
+	int ret;
+
+	if (rest)
+		*rest++ = '\0';
+	if (rest && strncmp(rest, "mod:", 4))
+		return filter_take_command(f, word, rest);
+
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_edit_pattern(&f->edit, word, rest ? rest + 4 : NULL,
+					  filter_later(filter_of(f), f->exclude));
+	return ret == -EINVAL ? filter_no_site(f, word, rest) : ret;
+}
+
+static const struct ftrace_site_set *filter_sites(const struct ftrace_word_file *f)
+{
+	const struct ftrace_filter *filter = filter_of(f);
+
+	return f->exclude ? filter->not : filter->only;
+}
+
+static int filter_commit(struct ftrace_word_file *f)
+{
+	return edit_commit(&f->edit, filter_of(f), f->exclude);
+}
+
+/* The words that wait for modules, and the function commands. */
+static void filter_show_rest(struct seq_file *m, const struct ftrace_word_file *f)
+{
+	const struct ftrace_word *later;
+
+	list_for_each_entry(later, filter_later(filter_of(f), f->exclude), node)
+		seq_printf(m, "%s:mod:%s\n", later->func, later->module);
+	if ((f->flags & FTRACE_ITER_DO_PROBES) && f->tr)
+		ftrace_command_show(m, f->tr);
+}
+
+static const struct ftrace_word_ops filter_word_ops = {
+	.name		= { "set_ftrace_filter", "set_ftrace_notrace" },
+	.take		= filter_take,
+	.sites		= filter_sites,
+	.commit		= filter_commit,
+	.show_rest	= filter_show_rest,
+};
+
+/**
+ * ftrace_regex_open - open a file that shows and sets a filter
+ * @tr: the instance; NULL to take it from the ops
+ * @ops: whose filter it is; NULL for the instance's
+ * @flag: FTRACE_ITER_NOTRACE for the sites to leave out; FTRACE_ITER_DO_PROBES
+ *	  if function commands are shown and accepted
+ * @inode: not used
+ * @file: the file, written with ftrace_word_file_write() and closed with
+ *	  ftrace_word_file_release()
+ *
+ * Context: process context, sleeps.
+ * Return: 0, -ENODEV, -EPERM when locked down, or -ENOMEM.
+ */
+int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
+		      struct inode *inode, struct file *file)
+{
+	if (!tr) {
+		ops = ops ?: &global_ops;
+		tr = ops->private;
+	}
+	return ftrace_word_file_open(file, &filter_word_ops, tr, ops, flag);
+}
+
+/* set_ftrace_filter and set_ftrace_notrace */
+static const struct file_operations filter_fops[2];
+
+static int filter_open(struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(inode->i_private, NULL, file->f_op == &filter_fops[1] ?
+				 FTRACE_ITER_NOTRACE : FTRACE_ITER_FILTER | FTRACE_ITER_DO_PROBES,
+				 inode, file);
+}
+
+static const struct file_operations filter_fops[] = {
+	[0 ... 1] = {
+		.open		= filter_open,
+		.read		= seq_read,
+		.write		= ftrace_word_file_write,
+		.llseek		= tracing_lseek,
+		.release	= ftrace_word_file_release,
+	},
+};
+
+/**
+ * ftrace_create_filter_files - make the filter files of an instance
+ * @tr: the instance; NULL for the top one
+ * @parent: its directory
+ */
+void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
+{
+	trace_create_file("set_ftrace_filter", TRACE_MODE_WRITE, parent, tr, &filter_fops[0]);
+	trace_create_file("set_ftrace_notrace", TRACE_MODE_WRITE, parent, tr, &filter_fops[1]);
+}
+
+/**
+ * ftrace_destroy_filter_files - forget the filter of an ops that will be freed
+ * @ops: the ops
+ *
+ * The files are gone already.
+ */
+void ftrace_destroy_filter_files(struct ftrace_ops *ops)
+{
+	ops->flags |= FTRACE_OPS_FL_DELETED;
+	/* After ftrace_kill() it goes on, and with it the filter. */
+	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && unregister_ftrace_function(ops))
+		return;
+	ftrace_free_filter(ops);
+}
+
+/* The kernel command line */
+
+DEFINE_EARLY_LIST(filter_param, "ftrace_filter");
+DEFINE_EARLY_LIST(notrace_param, "ftrace_notrace");
+
+/* The startup tests leave a filter of the command line alone. */
+bool ftrace_filter_param __initdata;
+
+static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool exclude)
+{
+	struct ftrace_edit edit;
+	char *word;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	ftrace_edit_init(&edit, false);
+	while ((word = strsep(&buf, ","))) {
+		char *module = strstr(word, ":mod:");
+
+		if (!*word)
+			continue;
+		if (module) {
+			*module = '\0';
+			module += strlen(":mod:");
+		}
+		if (ftrace_edit_pattern(&edit, word, module, filter_later(ops->filter, exclude)))
+			pr_warn("command line: \"%s\": %s\n", word,
+				ftrace_word_errors[ftrace_why_no_site(word, module)]);
+	}
+	if (edit_commit(&edit, ops->filter, exclude))
+		pr_warn("filters of the command line are not applied\n");
+	ftrace_edit_destroy(&edit);
+}
+
+/**
+ * ftrace_set_early_filter - set a filter from the command line
+ * @ops: whose filter it is
+ * @buf: patterns with commas between; changed
+ * @enable: nonzero for the sites that it wants, 0 for those to leave out
+ *
+ * Context: boot, after ftrace_init().
+ */
+void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
+{
+	guard(mutex)(&ftrace_lock);
+	set_early_filter(ops, buf, !enable);
+}
+
+/**
+ * ftrace_set_early_filters - apply ftrace_filter= and ftrace_notrace=
+ *
+ * Context: boot, ftrace_lock is held.
+ */
+void __init ftrace_set_early_filters(void)
+{
+	ftrace_filter_param = filter_param[0] || notrace_param[0];
+	if (filter_param[0])
+		set_early_filter(&global_ops, filter_param, false);
+	if (notrace_param[0])
+		set_early_filter(&global_ops, notrace_param, true);
+}
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_filter_kunit.c"

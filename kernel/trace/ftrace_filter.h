@@ -5,19 +5,18 @@
 #ifndef _KERNEL_TRACE_FTRACE_FILTER_H
 #define _KERNEL_TRACE_FTRACE_FILTER_H
 
-#include <linux/types.h>
+#include <linux/init.h>
 
 struct ftrace_edit;
-struct ftrace_filter;
+struct list_head;
 struct module;
 
-struct list_head *ftrace_filter_later(struct ftrace_filter *filter, bool exclude);
 int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
 			const struct list_head *list);
-int ftrace_edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude);
 
 int ftrace_filter_module_coming(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);
 void ftrace_filter_forget_module(struct module *mod);
+void __init ftrace_set_early_filters(void);
 
 #endif /* _KERNEL_TRACE_FTRACE_FILTER_H */

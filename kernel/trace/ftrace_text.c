@@ -48,7 +48,6 @@
 #include "ftrace_command.h"
 #include "ftrace_counts.h"
 #include "ftrace_filter.h"
-#include "ftrace_filter_file.h"
 #include "ftrace_graph_filter.h"
 #include "ftrace_guarded.h"
 #include "ftrace_kallsyms.h"

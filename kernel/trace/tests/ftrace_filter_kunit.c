@@ -82,7 +82,7 @@ static void filter_edits(struct kunit *test)
 
 			KUNIT_EXPECT_EQ(test, ftrace_edit_add(&edit, &word), 0);
 		}
-		KUNIT_EXPECT_EQ(test, ftrace_edit_commit(&edit, &filter, exclude), 0);
+		KUNIT_EXPECT_EQ(test, edit_commit(&edit, &filter, exclude), 0);
 		KUNIT_EXPECT_EQ(test, site_set_kunit_bits(*filter_kunit_side(&filter, exclude)),
 				row->result);
 		KUNIT_EXPECT_EQ(test, site_set_kunit_bits(*filter_kunit_side(&filter, !exclude)),
@@ -147,7 +147,7 @@ static int filter_kunit_edit(struct ftrace_filter *filter, const char *func, con
 
 	ftrace_edit_init(&edit, clear);
 	ret = ftrace_edit_pattern(&edit, func, module, &filter->later) ?:
-	      ftrace_edit_commit(&edit, filter, false);
+	      edit_commit(&edit, filter, false);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
