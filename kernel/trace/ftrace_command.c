@@ -185,7 +185,7 @@ static void probe_detach_all(struct ftrace_probe *probe)
 	ftrace_site_set_free(no_free_ptr(filter->only));
 }
 
-/* Takes the sites that are not attached any more out of @probe. NULL: there are none. */
+/* Takes the sites that are not attached any more out of @probe. NULL: there is no such site. */
 static struct ftrace_site_set *probe_take_gone(struct ftrace_probe *probe)
 {
 	struct ftrace_site_set *only = probe->ops.filter->only;
@@ -400,7 +400,7 @@ static void probe_abandon(struct ftrace_probe *probe)
  * Context: Sleeps. Takes ftrace_probe_mutex and ftrace_lock. The caller holds
  * the locks that @probe_ops->free needs.
  * Return: The number of functions that got the probe, at least 1; -EINVAL if
- * there are none to get it; -EAGAIN if text of the probe's functions has just
+ * no function gets it; -EAGAIN if text of the probe's functions has just
  * gone; -ENODEV after ftrace_kill(); -ENOMEM; an error of @probe_ops->init, or
  * another one of attaching. After an error all is as it was.
  */
@@ -437,7 +437,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
  * Context: Sleeps, for some RCU grace periods. Takes ftrace_probe_mutex and
  * ftrace_lock. The caller holds the locks that @probe_ops->free needs.
  * Return: 0; -ENODEV if @tr has no probe of this kind at all, or after
- * ftrace_kill(); -EINVAL if none of the functions has it; -ENOMEM or another
+ * ftrace_kill(); -EINVAL if no such function has it; -ENOMEM or another
  * error of detaching some of several functions. After an error all is as it was.
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,

@@ -4,7 +4,7 @@
  *
  *	available_filter_functions	the name of every site's function
  *	available_filter_functions_addrs	the same, after the site's address
- *	enabled_functions	functions that are attached, and to what
+ *	enabled_functions	functions that are attached, and their ops
  *	touched_functions	functions that ever were
  *	callsets	the lists of ops in use, with their sites and trampoline
  *
@@ -30,7 +30,7 @@
 #include "trace.h"
 #include "trace_guard.h"
 
-/* With the distance to the symbol before it, the name of a site that has none. */
+/* With the distance to the symbol before it, the name of a site without a symbol. */
 #define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
 
 /* The files that list sites. The first two are for choosing functions. */
@@ -49,7 +49,7 @@ enum site_list {
  * @pos: the number of that line
  * @changed: ftrace_sites_changed when @table was found
  * @names: the names of @table
- * @suffix: what follows a name: the module
+ * @suffix: the module, which follows a name
  * @suffix_len: its length
  */
 struct site_reader {
@@ -67,7 +67,7 @@ static bool site_is_listed(enum site_list list, const struct ftrace_record *rec)
 {
 	switch (list) {
 	case SITES_ENABLED:
-		/* A user who misses a function here finds out why. */
+		/* A site in quarantine says so here. */
 		return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);
 	case SITES_TOUCHED:
 		return ftrace_rec_touched(rec);
@@ -113,13 +113,6 @@ static struct site_reader *site_reader_find(struct site_reader *r)
 	return NULL;
 }
 
-static struct site_reader *site_reader_step(struct site_reader *r)
-{
-	r->index++;
-	r->pos++;
-	return site_reader_find(r);
-}
-
 static void *site_seq_start(struct seq_file *m, loff_t *pos)
 {
 	struct site_reader *r = m->private, *at;
@@ -134,29 +127,26 @@ static void *site_seq_start(struct seq_file *m, loff_t *pos)
 			return ERR_PTR(ret);
 	}
 	at = site_reader_find(r);
-	while (!IS_ERR_OR_NULL(at) && r->pos < *pos)
-		at = site_reader_step(r);
+	for (; !IS_ERR_OR_NULL(at) && r->pos < *pos; r->pos++) {
+		r->index++;
+		at = site_reader_find(r);
+	}
 	return at;
 }
 
 static void *site_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
+	struct site_reader *r = m->private;
+
 	++*pos;
-	return site_reader_step(m->private);
+	r->pos++;
+	r->index++;
+	return site_reader_find(r);
 }
 
 static void site_seq_stop(struct seq_file *m, void *v)
 {
 	mutex_unlock(&ftrace_lock);
-}
-
-/* In a module; that of an overridden weak function, for instance. */
-static void site_show_nameless(struct seq_file *m, struct site_reader *r, unsigned long ip)
-{
-	unsigned long offset = 0;
-
-	kallsyms_lookup(ip, NULL, &offset, NULL, r->names.buf);
-	seq_printf(m, FTRACE_INVALID_FUNCTION "_%lu", offset);
 }
 
 static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
@@ -201,13 +191,17 @@ static int site_seq_show(struct seq_file *m, void *v)
 	const struct ftrace_record *rec = &r->table->recs[r->index];
 	unsigned long ip = ftrace_rec_ip(r->table, rec);
 	const char *name = ftrace_names_get(&r->names, r->index);
+	unsigned long offset = 0;
 
 	if (r->list == SITES_AVAILABLE_ADDRS)
 		seq_printf(m, "%lx ", ip);
-	if (name)
+	if (name) {
 		seq_write(m, name, r->names.len);
-	else
-		site_show_nameless(m, r, ip);
+	} else {
+		/* In a module; that of an overridden weak function, for instance. */
+		kallsyms_lookup(ip, NULL, &offset, NULL, r->names.buf);
+		seq_printf(m, FTRACE_INVALID_FUNCTION "_%lu", offset);
+	}
 	seq_write(m, r->suffix, r->suffix_len);
 	if (r->list >= SITES_ENABLED)
 		print_attached(m, rec);
@@ -223,7 +217,7 @@ static const struct seq_operations site_seq_ops = {
 };
 
 /*
- * What is attached can be seen at any time: it is what one looks for on a kernel
+ * The files of attached functions can be read at any time: they matter on a kernel
  * that is locked down, or whose tracing has been killed.
  */
 static int site_list_open(struct inode *inode, struct file *file)
@@ -263,29 +257,7 @@ static const struct file_operations site_list_fops = {
 
 /* callsets */
 
-static unsigned int count_quarantined(void)
-{
-	struct ftrace_table *table;
-	struct ftrace_record *rec;
-	unsigned int count = 0;
-
-	for_each_ftrace_table(table) {
-		for_each_ftrace_rec(table, rec)
-			count += ftrace_rec_quarantined(rec);
-	}
-	return count;
-}
-
-static void callset_show_head(struct seq_file *m)
-{
-	unsigned int nr = ftrace_has_quarantine ? count_quarantined() : 0;
-
-	seq_puts(m, "# callset sites trampoline size ops\n");
-	if (nr)
-		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", nr);
-}
-
-/* What concerns others on the same function stands before the name. */
+/* The flags that concern other ops of the same function stand before the name. */
 static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
 {
 	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
@@ -311,12 +283,23 @@ static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 
 static int callsets_show(struct seq_file *m, void *v)
 {
+	unsigned int quarantined = 0;
+	struct ftrace_table *table;
+	struct ftrace_record *rec;
 	struct ftrace_callset *cs;
 	u32 nr;
 
 	guard(mutex)(&ftrace_lock);
 
-	callset_show_head(m);
+	if (ftrace_has_quarantine) {
+		for_each_ftrace_table(table) {
+			for_each_ftrace_rec(table, rec)
+				quarantined += ftrace_rec_quarantined(rec);
+		}
+	}
+	seq_puts(m, "# callset sites trampoline size ops\n");
+	if (quarantined)
+		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", quarantined);
 	for_each_ftrace_callset(cs, nr) {
 		if (cs->nr_sites)
 			callset_show(m, cs);

@@ -159,7 +159,7 @@ static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filte
 	to[exclude] = ftrace_edit_result(edit, now[exclude]);
 	if (!to[exclude] || (now[!exclude] && !to[!exclude]))
 		return -ENOMEM;
-	/* An empty side is none, but for text that went away and may be back. */
+	/* An empty side is NULL, but for text that went away and may be back. */
 	if (!to[exclude]->nr && !gone &&
 	    !ftrace_edit_leaves_later(edit, filter_later(filter, exclude))) {
 		ftrace_site_set_free(to[exclude]);
@@ -205,7 +205,7 @@ static int later_match(const struct ftrace_word *later, struct module *mod,
 	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = found }) ?: found->nr;
 }
 
-/* Words that match @mod, but none of its functions, stay where users can see them. */
+/* Words that match @mod, but no function of it, stay where users can see them. */
 static int filter_module_coming(struct ftrace_filter *filter, bool exclude, struct module *mod)
 {
 	struct list_head *list = filter_later(filter, exclude);
@@ -516,7 +516,7 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
 /**
  * ftrace_set_filter - add the functions that match to those that an ops wants
  * @ops: the ops, registered or not
- * @buf: a pattern; NULL for none
+ * @buf: a pattern, or NULL
  * @len: its length
  * @reset: start with an empty list
  *
@@ -536,7 +536,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter);
 /**
  * ftrace_set_notrace - add the functions that match to those that an ops leaves out
  * @ops: the ops, registered or not
- * @buf: a pattern; NULL for none
+ * @buf: a pattern, or NULL
  * @len: its length
  * @reset: start with an empty list
  *

@@ -82,7 +82,7 @@ struct graph_filter {
 
 /**
  * struct graph_list - one of the two lists
- * @filter: what is in it, or NULL; changes under ftrace_lock
+ * @filter: its sites, or NULL; changes under ftrace_lock
  */
 struct graph_list {
 	struct graph_filter __rcu	*filter;
@@ -268,7 +268,7 @@ void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 
 /* Words */
 
-/* How many sites the list would have if the edit were made now; or -ENOMEM. */
+/* The sites that the list would have if the edit were made now; or -ENOMEM. */
 static int graph_edit_nr(const struct ftrace_edit *edit, const struct graph_list *list)
 {
 	struct ftrace_site_set *sites __free(site_set) =
@@ -277,19 +277,14 @@ static int graph_edit_nr(const struct ftrace_edit *edit, const struct graph_list
 	return sites ? sites->nr : -ENOMEM;
 }
 
-/* -EINVAL if nothing matches; -ENOENT if nothing of it is in the list to be taken away. */
+/* -EINVAL if nothing matches; -ENOENT if no site of it is in the list to be taken away. */
 static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *list,
 			   const char *word)
 {
-	int before, after, ret;
+	int before = *word == '!' ? graph_edit_nr(edit, list) : 0, after;
+	int ret = before < 0 ? before : ftrace_edit_pattern(edit, word, NULL, NULL);
 
-	if (*word != '!')
-		return ftrace_edit_pattern(edit, word, NULL, NULL);
-	before = graph_edit_nr(edit, list);
-	if (before < 0)
-		return before;
-	ret = ftrace_edit_pattern(edit, word, NULL, NULL);
-	if (ret)
+	if (ret || *word != '!')
 		return ret;
 	after = graph_edit_nr(edit, list);
 	return after == before ? -ENOENT : min(after, 0);

@@ -196,23 +196,6 @@ static struct ftrace_site_set *match_number(const struct site_pattern *pattern)
 	return no_free_ptr(set);
 }
 
-static struct ftrace_site_set *match_parsed(const struct site_pattern *pattern,
-					    const struct site_pattern *module)
-{
-	struct ftrace_site_set *all __free(site_set) = ftrace_site_set_alloc(ftrace_nr_sites);
-	struct ftrace_site_set *set;
-	int ret;
-
-	if (!all)
-		return ERR_PTR(-ENOMEM);
-	all->nr = 0;
-	ret = match_all_tables(all, pattern, module);
-	if (ret)
-		return ERR_PTR(ret);
-	set = ftrace_site_set_dup(all);
-	return set ?: ERR_PTR(-ENOMEM);
-}
-
 /**
  * ftrace_site_set_drop_quarantined - take sites in quarantine out of a set
  * @set: just made, and known to its maker alone
@@ -255,7 +238,9 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 {
 	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
+	struct ftrace_site_set *all __free(site_set) = NULL;
 	struct site_pattern pattern, module_pattern;
+	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -264,10 +249,14 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 	pattern_parse(&pattern, glob_copy);
 	if (pattern.type == MATCH_INDEX)
 		return match_number(&pattern);
-	if (!module)
-		return match_parsed(&pattern, NULL);
-	pattern_parse(&module_pattern, module_copy);
-	return match_parsed(&pattern, &module_pattern);
+	if (module)
+		pattern_parse(&module_pattern, module_copy);
+	all = ftrace_site_set_alloc(ftrace_nr_sites);
+	if (!all)
+		return ERR_PTR(-ENOMEM);
+	all->nr = 0;
+	ret = match_all_tables(all, &pattern, module ? &module_pattern : NULL);
+	return ret ? ERR_PTR(ret) : ftrace_site_set_dup(all) ?: ERR_PTR(-ENOMEM);
 }
 
 /**
@@ -310,27 +299,25 @@ static bool function_is_quarantined(unsigned long addr)
 	return rec && ftrace_rec_quarantined(rec);
 }
 
-static enum ftrace_word_error why_function(const struct site_pattern *pattern, const char *name,
-					   unsigned long addr)
-{
-	/* foo.isra.0, where foo is asked for. */
-	if (pattern->type == MATCH_FULL && str_has_prefix(name, pattern->text) &&
-	    name[pattern->len] == '.' && ftrace_location(addr))
-		return FTRACE_WORD_VARIANT;
-	if (!pattern_matches(pattern, name, strlen(name)))
-		return FTRACE_WORD_NO_FUNCTION;
-	if (function_is_quarantined(addr))
-		return FTRACE_WORD_QUARANTINE;
-	if (core_kernel_text(addr) || is_module_text_address(addr))
-		return FTRACE_WORD_NO_SITE;
-	return is_kernel_inittext(addr) ? FTRACE_WORD_FREED : FTRACE_WORD_NO_FUNCTION;
-}
-
 static int why_symbol(void *data, const char *name, unsigned long addr)
 {
 	struct why_no_site *w = data;
+	const struct site_pattern *pattern = w->pattern;
+	enum ftrace_word_error why = FTRACE_WORD_NO_FUNCTION;
 
-	w->why = max(w->why, why_function(w->pattern, name, addr));
+	/* foo.isra.0, where foo is asked for. */
+	if (pattern->type == MATCH_FULL && str_has_prefix(name, pattern->text) &&
+	    name[pattern->len] == '.' && ftrace_location(addr))
+		why = FTRACE_WORD_VARIANT;
+	else if (!pattern_matches(pattern, name, strlen(name)))
+		return 0;
+	else if (function_is_quarantined(addr))
+		why = FTRACE_WORD_QUARANTINE;
+	else if (core_kernel_text(addr) || is_module_text_address(addr))
+		why = FTRACE_WORD_NO_SITE;
+	else if (is_kernel_inittext(addr))
+		why = FTRACE_WORD_FREED;
+	w->why = max(w->why, why);
 	return 0;
 }
 

@@ -17,7 +17,7 @@
  * Invariants:
  *
  * 1. For each task on the task list, and each idle task, a bit follows from the
- *    task's pid and the lists of the slot's owner; it is 0 if there is none.
+ *    task's pid and the lists of the slot's owner; it is 0 if the slot is free.
  * 2. Fork and release_task() change the lists of a trace array with the option
  *    function-fork, and no others. They add the child of a listed task, and drop
  *    the pids that are gone.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets of sites, and what can be done with two of them.
+ * Sets of sites: their union, difference and search.
  *
  * Invariants:
  *  1. The addresses of a set are strictly ascending.
  *  2. A set that others can find never changes, except that the addresses of text
  *     that is freed are dropped. To change a filter is to give it another set.
  *
- * The functions here take no lock and know no records: what an address stands for
- * is the caller's affair.
+ * The functions here take no lock and know no records: to them a site is an address.
  */
 #include <linux/bsearch.h>
 #include <linux/mm.h>
@@ -162,7 +161,7 @@ static int ip_cmp(const void *a, const void *b)
 
 /**
  * ftrace_site_set_sort - make a set of addresses that were collected in any order
- * @set: just made, and seen by nobody else; an address may be there twice
+ * @set: just made, and known to its maker alone; an address may be there twice
  */
 void ftrace_site_set_sort(struct ftrace_site_set *set)
 {

@@ -85,7 +85,7 @@ void ftrace_edit_init(struct ftrace_edit *edit, bool clear)
 }
 
 /**
- * ftrace_edit_destroy - free what an edit holds
+ * ftrace_edit_destroy - free the words of an edit
  * @edit: the edit, applied or not
  */
 void ftrace_edit_destroy(struct ftrace_edit *edit)
@@ -117,22 +117,22 @@ static void edit_join(struct ftrace_edit *edit)
 /**
  * ftrace_edit_add - add a word to an edit
  * @edit: the edit
- * @what: the word, of which a copy is made
+ * @said: the word, which is copied
  *
  * Return: 0; -ENOMEM, with the edit as it was.
  */
-int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what)
+int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said)
 {
-	struct ftrace_word *word = kmemdup(what, sizeof(*what), GFP_KERNEL);
+	struct ftrace_word *word = kmemdup(said, sizeof(*said), GFP_KERNEL);
 
 	if (!word)
 		return -ENOMEM;
-	word->sites = ftrace_site_set_dup(what->sites);
-	word->func = kstrdup(what->func, GFP_KERNEL);
-	word->module = kstrdup(what->module, GFP_KERNEL);
+	word->sites = ftrace_site_set_dup(said->sites);
+	word->func = kstrdup(said->func, GFP_KERNEL);
+	word->module = kstrdup(said->module, GFP_KERNEL);
 	list_add_tail(&word->node, &edit->words);
-	if (!word->sites != !what->sites || !word->func != !what->func ||
-	    !word->module != !what->module) {
+	if (!word->sites != !said->sites || !word->func != !said->func ||
+	    !word->module != !said->module) {
 		word_free(word);
 		return -ENOMEM;
 	}
@@ -143,7 +143,7 @@ int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what)
 /**
  * ftrace_edit_result - the sites that a list will have
  * @edit: the edit
- * @old: the sites that the list has; NULL for none
+ * @old: the sites that the list has, or NULL
  *
  * Context: process context, sleeps.
  * Return: a new set, or NULL if there is no memory.
@@ -172,22 +172,22 @@ struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 
 /* Words that wait for their modules */
 
-/* Whether @what concerns @word: it has the same name, or means all of the same module. */
-static bool later_is_meant(const struct ftrace_word *word, const struct ftrace_word *what)
+/* Whether @said concerns @word: it has the same name, or means all of the same module. */
+static bool later_is_meant(const struct ftrace_word *word, const struct ftrace_word *said)
 {
-	if (!word->module || !what->module || strcmp(word->module, what->module))
+	if (!word->module || !said->module || strcmp(word->module, said->module))
 		return false;
-	return !strcmp(word->func, what->func) || (what->remove && !strcmp(what->func, "*"));
+	return !strcmp(word->func, said->func) || (said->remove && !strcmp(said->func, "*"));
 }
 
 /* Whether one of the words after @node ends the waiting of @word. */
 static bool edit_ends_later(const struct ftrace_edit *edit, const struct list_head *node,
 			    const struct ftrace_word *word)
 {
-	const struct ftrace_word *what = list_entry(node, struct ftrace_word, node);
+	const struct ftrace_word *said = list_entry(node, struct ftrace_word, node);
 
-	list_for_each_entry_continue(what, &edit->words, node) {
-		if (what->remove && later_is_meant(word, what))
+	list_for_each_entry_continue(said, &edit->words, node) {
+		if (said->remove && later_is_meant(word, said))
 			return true;
 	}
 	return false;
@@ -197,24 +197,24 @@ static bool edit_ends_later(const struct ftrace_edit *edit, const struct list_he
  * ftrace_edit_finds_later - whether a word ends the waiting of others
  * @edit: the edit that it is to be added to
  * @list: the words that wait in the edited list
- * @what: the word
+ * @said: the word
  *
  * Return: true if one that it means will be waiting, as the edit so far has it.
  */
 bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
-			     const struct ftrace_word *what)
+			     const struct ftrace_word *said)
 {
 	const struct ftrace_word *word;
 
 	list_for_each_entry(word, &edit->words, node) {
-		if (!word->remove && later_is_meant(word, what) &&
+		if (!word->remove && later_is_meant(word, said) &&
 		    !edit_ends_later(edit, &word->node, word))
 			return true;
 	}
 	if (edit->clear)
 		return false;
 	list_for_each_entry(word, list, node) {
-		if (later_is_meant(word, what) && !edit_ends_later(edit, &edit->words, word))
+		if (later_is_meant(word, said) && !edit_ends_later(edit, &edit->words, word))
 			return true;
 	}
 	return false;
@@ -225,7 +225,7 @@ bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_h
  * @edit: the edit
  * @list: the words that wait in the edited list
  *
- * Return: false if none will. True may be wrong, if the edit takes away words.
+ * Return: false if no word will. True may be wrong, if the edit takes away words.
  */
 bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list)
 {
@@ -275,7 +275,7 @@ static const char *word_file_name(const struct ftrace_word_file *f)
 
 /* Writing */
 
-/* The log shows the word as it was written, so a copy is what is cut up. */
+/* The log shows the word as it was written, so a copy is cut up. */
 static int word_file_take(struct ftrace_word_file *f, bool cut)
 {
 	char *word __free(kfree) = kstrdup(f->parser.buffer, GFP_KERNEL);
@@ -497,10 +497,10 @@ static void word_file_free(struct ftrace_word_file *f)
 /**
  * ftrace_word_file_open - open a file of words
  * @file: the file
- * @ops: what kind of file it is
+ * @ops: the kind of file
  * @tr: its instance, or NULL
  * @owner: for the ops
- * @flags: FTRACE_ITER_NOTRACE if it lists what is left out; more for the ops
+ * @flags: FTRACE_ITER_NOTRACE if it lists functions to leave out; more for the ops
  *
  * Context: process context, sleeps.
  * Return: 0, -ENODEV, -EPERM when locked down, or -ENOMEM.

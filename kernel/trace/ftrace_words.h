@@ -24,7 +24,7 @@ struct seq_file;
 /**
  * struct ftrace_word - a word about a list of functions
  * @node: in an edit, or in a filter's list of words that wait for their modules
- * @sites: the sites that match; NULL for none
+ * @sites: the sites that match, or NULL
  * @remove: take away instead of adding
  * @func: pattern for the function; NULL if @module is
  * @module: pattern for the module that the word waits for, or no longer waits
@@ -111,11 +111,11 @@ void ftrace_words_free(struct list_head *words, const struct list_head *mark);
 void ftrace_words_forget_range(unsigned long start, unsigned long end);
 void ftrace_edit_init(struct ftrace_edit *edit, bool clear);
 void ftrace_edit_destroy(struct ftrace_edit *edit);
-int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *what);
+int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said);
 struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 					   const struct ftrace_site_set *old);
 bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
-			     const struct ftrace_word *what);
+			     const struct ftrace_word *said);
 bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list);
 void ftrace_edit_apply_later(struct ftrace_edit *edit, struct list_head *list);
 

@@ -5,7 +5,7 @@
  * on and off, record a stack, or dump the trace.
  *
  * Each combination of the tracer's options is a callback of its own, so that a
- * call tests none of them. Changing an option of a running tracer changes the
+ * call does not test them. Changing an option of a running tracer changes the
  * callback of its ops in place: each call reaches the old one or the new one.
  *
  * With func-no-repeats, a CPU's repeats (struct trace_func_repeats) say which
@@ -16,7 +16,7 @@
  *     func_callbacks[]; its index there is the options that are in force. The
  *     flags of the tracer, which all trace arrays share, may differ.
  *  2. A CPU's repeats are changed by the one that put FUNC_REPEATS_BUSY there as
- *     their ip. What interrupts it writes a line for each call meanwhile.
+ *     their ip. An interrupt meanwhile writes a line for each call.
  *
  * Lock order:
  *	trace_types_lock > ftrace_lock
@@ -90,8 +90,8 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 }
 
 /*
- * The same for a call that needs no protection from recursion, as nobody writes and nothing
- * that could be traced is called. Return: whether it was one.
+ * The same for a call that needs no protection from recursion: no writer is interrupted, and
+ * no function is called that could be traced. Return: whether it was one.
  */
 static __always_inline bool func_record_quick(struct trace_array *tr, unsigned long ip,
 					      unsigned long parent_ip)
@@ -164,7 +164,7 @@ static __always_inline bool func_is_repeat(struct trace_array *tr, unsigned long
 	return again;
 }
 
-/* Forgets what was before; no callback uses the repeats yet. */
+/* Sets all to zero; no callback uses the repeats yet. */
 static int func_repeats_init(struct trace_array *tr)
 {
 	int cpu;
@@ -413,7 +413,7 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
 
 /**
  * ftrace_free_ftrace_ops - free the ops and the graph user of an instance
- * @tr: the instance, not the top one; may have none
+ * @tr: the instance, not the top one
  *
  * Context: sleeps. No tracer of the instance runs.
  */

@@ -140,9 +140,8 @@ void graph_trace_close(struct trace_iterator *iter)
 {
 	struct graph_reader *reader = iter->private;
 
-	if (!reader)
-		return;
-	free_percpu(reader->cpus);
+	if (reader)
+		free_percpu(reader->cpus);
 	kfree(reader);
 	iter->private = NULL;
 }
@@ -236,11 +235,6 @@ static void graph_print_duration(struct trace_iterator *iter, const struct ftrac
 	trace_seq_putc(s, ' ');
 	trace_print_graph_duration(duration, s);
 	trace_seq_puts(s, "|  ");
-}
-
-static void graph_print_indent(struct trace_seq *s, int level)
-{
-	trace_seq_printf(s, "%*s", max(level, 0) * GRAPH_INDENT, "");
 }
 
 /* Lines beside the calls */
@@ -349,9 +343,8 @@ static void graph_print_call_line(struct trace_iterator *iter, const struct grap
 		graph_print_irq(iter, "==========>", flags);
 	graph_print_columns(iter, flags);
 	graph_print_duration(iter, ret, flags);
-	graph_print_indent(s, ent->depth);
-	trace_seq_printf(s, "%ps()%s", (void *)(ent->func + iter->tr->text_delta),
-			 ret ? ";" : " {");
+	trace_seq_printf(s, "%*s%ps()%s", max(ent->depth, 0) * GRAPH_INDENT, "",
+			 (void *)(ent->func + iter->tr->text_delta), ret ? ";" : " {");
 	if (ret && (flags & TRACE_GRAPH_PRINT_RETVAL)) {
 		trace_seq_puts(s, " /* ");
 		graph_print_retval(s, graph_retval(ret), flags);
@@ -490,7 +483,7 @@ static enum print_line_t graph_print_return(struct trace_iterator *iter, u32 fla
 	graph_line_begin(iter);
 	graph_print_columns(iter, flags);
 	graph_print_duration(iter, trace, flags);
-	graph_print_indent(s, trace->depth);
+	trace_seq_printf(s, "%*s", max(trace->depth, 0) * GRAPH_INDENT, "");
 	/* A brace that closes nothing that was shown needs a name. */
 	if (flags & TRACE_GRAPH_PRINT_RETVAL) {
 		trace_seq_printf(s, "} /* %ps ", func);
@@ -543,9 +536,8 @@ static enum print_line_t graph_print_comment(struct trace_iterator *iter, u32 fl
 	graph_line_begin(iter);
 	graph_print_columns(iter, flags);
 	graph_print_duration(iter, NULL, flags);
-	if (cpu && cpu->depth > 0)
-		graph_print_indent(s, cpu->depth + 1);
-	trace_seq_puts(s, "/* ");
+	trace_seq_printf(s, "%*s/* ", cpu && cpu->depth > 0 ? (cpu->depth + 1) * GRAPH_INDENT : 0,
+			 "");
 	ret = graph_print_message(iter);
 	if (ret != TRACE_TYPE_HANDLED)
 		return ret;
