@@ -14,7 +14,7 @@ quoted = $(subst ','\'',$(1))
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
 	@echo 'make check        every suite; ends with "N passed, N failed"'
-	@echo 'make try T=NAME   build what has changed, and run one KUnit suite, one .tc or one suite of check-guest on it'
+	@echo 'make try T=NAME   build your changes, and run one KUnit suite, one .tc or one suite of check-guest on it'
 	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
 	@echo 'make bpftest      the kernel'"'"'s own BPF selftests of programs on functions, stock beside ours'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
@@ -30,21 +30,21 @@ help:
 	@echo 'make base         unpack the pristine base into build/base'
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
-	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json says what has moved since'
+	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json shows the changes since'
 	@echo 'make bench-quick  the rows of it that say most, in a few minutes'
-	@echo 'make overhead     what it costs that functions can be traced, and to do so, beside a kernel without that'
+	@echo 'make overhead     the cost of functions that can be traced, and that are, beside a kernel without that'
 	@echo 'make profile WHAT="COMMANDS"  their instructions by kernel function, with a flame graph; T="COMMANDS" are run'
-	@echo '                  before and not counted; AGAINST=stock shows what differs there'
-	@echo 'make cycles       what an event costs on this CPU, with the ring buffers of stock and ours in a program'
+	@echo '                  before and not counted; AGAINST=stock shows the differences'
+	@echo 'make cycles       the cost of an event on this CPU, with the ring buffers of stock and ours in a program'
 	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
-	@echo 'make bench-arch A=arm64  what function tracing costs on one other architecture, stock beside ours'
+	@echo 'make bench-arch A=arm64  the costs of function tracing on one other architecture, stock beside ours'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
 	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
 	@echo 'make clean        remove build/'
 	@echo
 	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
-	@echo 'SETUP=no   install nothing: name what is lacking and stop'
+	@echo 'SETUP=no   install nothing: name the missing packages and stop'
 	@echo 'KEEP=yes   make configs keeps the objects that it compiled'
 	@echo 'J=N        compile N files at a time (default: one a CPU)'
 
@@ -55,7 +55,7 @@ base:
 tree: base
 	@harness/tree
 
-# What each of the kernels needs to be built, beside the compiler.
+# The packages to build each of the kernels with, beside the compiler.
 %-test %-bpf: NEEDS = btf
 configs/clang configs/ltocfi: NEEDS = clang
 ours-arches/% stock-arches/%: NEEDS = cross
