@@ -50,8 +50,7 @@
 #include <linux/workqueue.h>
 
 #include "ftrace_attach.h"
-#include "ftrace_command.h"
-#include "ftrace_match.h"
+#include "ftrace_filter.h"
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "trace.h"
@@ -276,21 +275,6 @@ static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const
 	return ftrace_site_set_minus(match, probe->sites) ?: ERR_PTR(-ENOMEM);
 }
 
-static int probe_init_sites(struct ftrace_probe *probe, void *init_data,
-			    const struct ftrace_site_set *sites, unsigned int *nr)
-{
-	struct ftrace_probe_ops *kind = probe->kind;
-	int ret = 0;
-
-	for (*nr = 0; *nr < sites->nr; (*nr)++) {
-		if (kind->init)
-			ret = kind->init(kind, probe->tr, sites->ip[*nr], init_data, &probe->data);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
 static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_site_set *new)
 {
 	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_union(probe->sites, new);
@@ -318,8 +302,9 @@ static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_si
 static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
 {
 	struct ftrace_site_set *new __free(site_set) = NULL;
-	unsigned int nr_init;
-	int ret;
+	struct ftrace_probe_ops *kind = probe->kind;
+	unsigned int nr;
+	int ret = 0;
 
 	/* From the match to the attaching, lest text go away or come in between. */
 	scoped_guard(mutex, &ftrace_lock) {
@@ -328,15 +313,21 @@ static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_d
 			return PTR_ERR(new);
 		if (!new->nr)
 			return -EINVAL;
-		ret = probe_init_sites(probe, init_data, new, &nr_init);
-		if (!ret)
+		for (nr = 0; nr < new->nr; nr++) {
+			if (kind->init)
+				ret = kind->init(kind, probe->tr, new->ip[nr], init_data,
+						 &probe->data);
+			if (ret < 0)
+				break;
+		}
+		if (nr == new->nr)
 			ret = probe_attach_sites(probe, new);
 	}
 	if (!ret)
 		return new->nr;
 
 	/* They were never attached, so there is nothing to wait for. */
-	probe_free_sites(probe, new, nr_init);
+	probe_free_sites(probe, new, nr);
 	return ret;
 }
 

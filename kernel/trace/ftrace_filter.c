@@ -43,9 +43,7 @@
 #include <asm/sections.h>
 
 #include "ftrace_attach.h"
-#include "ftrace_command.h"
 #include "ftrace_filter.h"
-#include "ftrace_match.h"
 #include "ftrace_ops.h"
 #include "ftrace_report.h"
 #include "ftrace_share.h"
@@ -427,38 +425,30 @@ static int owner_edit_commit(const struct owner_edit *e)
 	return ret;
 }
 
-/* The sites that an ops comes to and leaves when its filter becomes @to. */
-static int filter_difference(const struct ftrace_filter *filter, struct ftrace_site_set *to[2],
-			     struct ftrace_site_set **added, struct ftrace_site_set **removed)
-{
-	struct ftrace_site_set *old __free(site_set) =
-		ftrace_site_set_minus(filter->only, filter->not);
-	struct ftrace_site_set *new __free(site_set) = ftrace_site_set_minus(to[0], to[1]);
-
-	if (!old || !new)
-		return -ENOMEM;
-	*added = ftrace_site_set_minus(new, old);
-	*removed = ftrace_site_set_minus(old, new);
-	return *added && *removed ? 0 : -ENOMEM;
-}
-
 /* Has a registered ops agree to the sites that it comes to share, as registering it does. */
 static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set **added,
 			    struct ftrace_site_set **removed)
 {
+	struct ftrace_site_set *old __free(site_set) = NULL;
+	struct ftrace_site_set *new __free(site_set) = NULL;
+	struct ftrace_filter *filter = e->ops->filter;
 	struct ftrace_site_set *to[2] = { };
 	struct ftrace_edit edit;
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
 
-	ret = owner_edit_start(e, &edit) ?:
-	      edit_plan(&edit, e->ops->filter, e->exclude, to);
+	ret = owner_edit_start(e, &edit) ?: edit_plan(&edit, filter, e->exclude, to);
 	/* No ops can decide for all functions where they go on. */
 	if (!ret && !to[0])
 		ret = -EINVAL;
-	if (!ret)
-		ret = filter_difference(e->ops->filter, to, added, removed);
+	if (!ret) {
+		old = ftrace_site_set_minus(filter->only, filter->not);
+		new = ftrace_site_set_minus(to[0], to[1]);
+		*added = old && new ? ftrace_site_set_minus(new, old) : NULL;
+		*removed = *added ? ftrace_site_set_minus(old, new) : NULL;
+		ret = *removed ? 0 : -ENOMEM;
+	}
 	if (!ret && (e->ops->flags & FTRACE_OPS_FL_DIRECT))
 		ret = ftrace_share_ask_self(e->ops, *added);
 	ftrace_site_set_free(to[0]);

@@ -56,8 +56,6 @@
 #include <linux/string.h>
 
 #include "ftrace_filter.h"
-#include "ftrace_graph_filter.h"
-#include "ftrace_match.h"
 #include "ftrace_ops.h"
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"

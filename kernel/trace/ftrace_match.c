@@ -23,8 +23,7 @@
 
 #include <asm/sections.h>
 
-#include "ftrace_attach.h"
-#include "ftrace_match.h"
+#include "ftrace_filter.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_report.h"

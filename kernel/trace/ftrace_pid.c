@@ -212,22 +212,6 @@ void ftrace_pid_update_ops(struct ftrace_ops *ops)
 		ftrace_ops_set_func(ops, func);
 }
 
-static void ftrace_pid_update_all_ops(void)
-{
-	struct ftrace_ops *ops;
-
-	guard(mutex)(&ftrace_lock);
-
-	/* Those that test go on doing so, and the bits stay right. */
-	if (ftrace_disabled)
-		return;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (ops->choose_func)
-			ops->choose_func(ops);
-	}
-}
-
 /* Writing the lists */
 
 static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
@@ -291,6 +275,7 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 {
 	struct trace_pid_list *old = lists->pids[kind];
 	bool exist = new || lists->pids[!kind];
+	struct ftrace_ops *ops;
 	int ret = 0;
 
 	lockdep_assert_held(&ftrace_pid_mutex);
@@ -307,8 +292,13 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 		trace_pid_list_free(old);
 		/* Tested from now on, or not any more: the bits are right for both. */
 		WRITE_ONCE(tr->function_pid_bit, exist ? BIT(lists->slot) : 0);
-		ftrace_pid_update_all_ops();
 		tr->function_pids = lists;
+		guard(mutex)(&ftrace_lock);
+		list_for_each_entry(ops, &ftrace_ops_registered, list) {
+			/* Those that test go on doing so after ftrace_kill(). */
+			if (ops->choose_func && !ftrace_disabled)
+				ops->choose_func(ops);
+		}
 	}
 	if (!lists->pids[kind] && !lists->pids[!kind]) {
 		tr->function_pids = NULL;

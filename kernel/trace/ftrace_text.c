@@ -45,10 +45,8 @@
 
 #include "ftrace_attach.h"
 #include "ftrace_callers.h"
-#include "ftrace_command.h"
 #include "ftrace_counts.h"
 #include "ftrace_filter.h"
-#include "ftrace_graph_filter.h"
 #include "ftrace_guarded.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"

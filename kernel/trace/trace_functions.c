@@ -506,12 +506,6 @@ static struct func_command *func_command_of(struct ftrace_probe_ops *ops)
 	return container_of(ops, struct func_command, unlimited);
 }
 
-/* How many times are left for a site; NULL where they are not counted. */
-static long *func_probe_count(void *data, unsigned long ip)
-{
-	return (long *)ftrace_func_mapper_find_ip(data, ip);
-}
-
 /* Return: whether there was a time left, and is taken; or times are not counted. */
 static bool func_count_take(long *count)
 {
@@ -560,8 +554,9 @@ static void func_switch(struct trace_array *tr, long *count, bool on)
 static void func_probe_call(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 			    struct ftrace_probe_ops *ops, void *data)
 {
+	/* How many times are left for the site; NULL where they are not counted. */
+	long *count = (long *)ftrace_func_mapper_find_ip(data, ip);
 	enum func_action action = func_command_of(ops)->action;
-	long *count = func_probe_count(data, ip);
 
 	switch (action) {
 	case FUNC_TRACEON:
@@ -586,7 +581,7 @@ static void func_probe_call(unsigned long ip, unsigned long parent_ip, struct tr
 static int func_probe_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,
 			    void *data)
 {
-	long *count = func_probe_count(data, ip);
+	long *count = (long *)ftrace_func_mapper_find_ip(data, ip);
 
 	seq_printf(m, "%ps:%s:", (void *)ip, func_command_of(ops)->cmd.name);
 	if (count)

@@ -12,7 +12,7 @@
 
 #include "../ftrace_attach.h"
 #include "../ftrace_code.h"
-#include "../ftrace_match.h"
+#include "../ftrace_filter.h"
 #include "ftrace_kunit.h"
 
 #define UPDATE_KUNIT_OPS	4

@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 
 #include "../ftrace_callset.h"
-#include "../ftrace_command.h"
+#include "../ftrace_filter.h"
 #include "ftrace_kunit.h"
 
 #define FUNC_KUNIT_MAX	16
