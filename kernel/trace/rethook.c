@@ -7,7 +7,8 @@
  * arch_rethook_trampoline. A task's nodes are a stack, tsk->rethooks, the
  * latest call on top. Where several rethooks hook the same call, their nodes
  * are neighbours; the one that was hooked first is the lowest, and the only
- * one that knows the real return address: the others found the trampoline's.
+ * one that knows the real return address: the others found the trampoline's,
+ * and are given the real one before their handlers run.
  *
  *	tsk->rethooks -> node (trampoline) -> node (0x...) -> node (0x...)
  *			 `----- latest call, frame F ----'    `- outer call
@@ -383,8 +384,11 @@ static noinline void rethook_return_above(struct llist_node *lowest, struct pt_r
 	while (stack->first != lowest) {
 		struct rethook_node *node = rethook_node_of(stack->first);
 
-		if (!WARN_ON_ONCE(node->frame != end->frame))
+		if (!WARN_ON_ONCE(node->frame != end->frame)) {
+			/* Handlers of kretprobes look for their caller here. */
+			node->ret_addr = end->ret_addr;
 			rethook_call_handler(node, regs, end->ret_addr);
+		}
 		rethook_pop(stack);
 	}
 }

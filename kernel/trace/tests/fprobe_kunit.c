@@ -8,6 +8,7 @@
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/smp.h>
 #include <linux/stacktrace.h>
@@ -204,6 +205,83 @@ static void fprobe_same_function(struct kunit *test)
 	}
 }
 
+#ifdef CONFIG_KRETPROBES
+/* A kretprobe, and the caller that it was told by its instance. */
+struct fprobe_kunit_krp {
+	struct kretprobe	rp;
+	unsigned int		exits;
+	unsigned long		ret_ip;
+};
+
+static struct task_struct *fprobe_kunit_krp_task;
+
+static int fprobe_kunit_krp_exit(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct fprobe_kunit_krp *krp = container_of(get_kretprobe(ri), struct fprobe_kunit_krp,
+						    rp);
+
+	if (current != fprobe_kunit_krp_task)
+		return 0;
+	krp->exits++;
+	krp->ret_ip = get_kretprobe_retaddr(ri);
+	return 0;
+}
+
+#define FPROBE_KUNIT_OWNERS	4
+
+/* Hooks the return of site 0 for one of several owners. */
+static int fprobe_kunit_own(unsigned int owner, struct fprobe_kunit **probe,
+			    struct fprobe_kunit_krp *krp)
+{
+	if (owner & 1)
+		return register_fprobe(&probe[owner / 2]->fp, "gcd", NULL);
+	krp[owner / 2].rp = (struct kretprobe) {
+		.handler	= fprobe_kunit_krp_exit,
+		.kp.symbol_name	= "gcd",
+		.maxactive	= 16,
+	};
+	return register_kretprobe(&krp[owner / 2].rp);
+}
+
+static void fprobe_kunit_disown(unsigned int owner, struct fprobe_kunit **probe,
+				struct fprobe_kunit_krp *krp)
+{
+	if (owner & 1)
+		unregister_fprobe(&probe[owner / 2]->fp);
+	else
+		unregister_kretprobe(&krp[owner / 2].rp);
+}
+
+/* Kretprobes and fprobes hook one call, whoever came first: all are told its caller. */
+static void fprobe_same_caller(struct kunit *test)
+{
+	static struct fprobe_kunit_krp krp[FPROBE_KUNIT_OWNERS / 2];
+	struct fprobe_kunit *probe[FPROBE_KUNIT_OWNERS / 2];
+
+	fprobe_kunit_krp_task = current;
+	for (unsigned int first = 0; first < FPROBE_KUNIT_OWNERS; first++) {
+		memset(krp, 0, sizeof(krp));
+		for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++)
+			probe[i] = fprobe_kunit_new(test);
+		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS; i++)
+			KUNIT_EXPECT_EQ(test, 0,
+					fprobe_kunit_own((first + i) % FPROBE_KUNIT_OWNERS, probe,
+							 krp));
+		kunit_call_site(0);
+		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS; i++)
+			fprobe_kunit_disown(i, probe, krp);
+
+		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS / 2; i++) {
+			KUNIT_EXPECT_EQ(test, 1, probe[i]->exits);
+			KUNIT_EXPECT_EQ(test, 1, krp[i].exits);
+			KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, probe[i]->ret_ip);
+			KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, krp[i].ret_ip);
+		}
+		KUNIT_EXPECT_FALSE(test, is_rethook_trampoline(probe[0]->ret_ip));
+	}
+}
+#endif
+
 /* Either handler may be missing; without one for the entry, few registers are saved. */
 static void fprobe_one_side(struct kunit *test)
 {
@@ -395,6 +473,9 @@ static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_nodes_move),
 	KUNIT_CASE(fprobe_alloc_errors),
 	KUNIT_CASE(fprobe_same_function),
+#ifdef CONFIG_KRETPROBES
+	KUNIT_CASE(fprobe_same_caller),
+#endif
 	KUNIT_CASE(fprobe_one_side),
 	KUNIT_CASE(fprobe_register_errors),
 	KUNIT_CASE(fprobe_unregister_after),
