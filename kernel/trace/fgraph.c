@@ -17,7 +17,8 @@
  *	| data                        |  / reserved some
  *	+-----------------------------+
  *	| meta: words of the entry,   |
- *	|       users to call         |
+ *	|       users to call,        |
+ *	|       generation            |
  *	+-----------------------------+  <- task->curr_ret_stack, if the last
  *
  * and at the far end stand one variable for each user and the time that the
@@ -29,11 +30,12 @@
  *     written before curr_ret_stack moves up to it, and again after that, for
  *     what interrupts between the two uses the words above.
  *  2. Only the task itself, and what interrupts it, moves curr_ret_stack.
- *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. An index
- *     that was given back is given out again last, as entries of tasks that
- *     sleep may name it. At a return, fgraph_callees[] says whom to call: the user,
- *     or on behalf of one that may go away a stand-in, which counts who is inside
- *     (ftrace_gate.c).
+ *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. Entries of
+ *     tasks that sleep name users by their index, which may be another's by the time
+ *     that they return. So each registering begins a generation. An entry has the
+ *     latest one of its users, and concerns no user of a later one. gops->meta has
+ *     both, index and generation, as a meta word. A user is looked up and called
+ *     inside of fgraph_gate (ftrace_gate.c), which holds up the freeing of its memory.
  *  4. A user's callbacks run with preemption off, and not within another
  *     callback of the same context, for they are called under the protection
  *     against recursion that all function tracing shares. An ops->alone_func may do
@@ -77,11 +79,21 @@
 
 DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
-static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS];
-static struct fgraph_ops *fgraph_callees[FGRAPH_MAX_USERS];
+/* Has an index that is free. Its generation is never reached. */
+static struct fgraph_ops fgraph_no_user = {
+	.meta	= U64_MAX,
+};
+
+static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS] __read_mostly = {
+	[0 ... FGRAPH_MAX_USERS - 1] = &fgraph_no_user,
+};
+
 static unsigned int fgraph_nr_users;
-/* The index that was given out last. */
-static unsigned int fgraph_last_idx = FGRAPH_MAX_USERS - 1;
+/* The latest one, as in a meta word. */
+static u64 fgraph_generation;
+
+/* Return callbacks run inside, with preemption off. */
+static DEFINE_PER_CPU(struct ftrace_gate_count, fgraph_gate);
 
 bool fgraph_sleep_time = true;
 static bool fgraph_watches_sleep;
@@ -101,7 +113,7 @@ static __always_inline int fgraph_entry_start(struct task_struct *task, long end
 
 	if (unlikely(end <= 0 || !task->ret_stack))
 		return -1;
-	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(task->ret_stack[end - 1]));
+	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(*fgraph_top(task->ret_stack, end)));
 	if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
 		return -1;
 	return end - words;
@@ -109,44 +121,42 @@ static __always_inline int fgraph_entry_start(struct task_struct *task, long end
 
 /* Calling the users */
 
-/* Returns the user's bit for the meta word, or 0 if it does not care for the return. */
-static __always_inline unsigned long fgraph_ask(struct ftrace_ops *ops,
-						struct ftrace_graph_ent *trace)
+/* Returns the user's meta word, or 0 if it does not care for the return. */
+static __always_inline u64 fgraph_ask(struct ftrace_ops *ops, struct ftrace_graph_ent *trace)
 {
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 
-	return gops->entryfunc(trace, gops) ? fgraph_user_bit(gops) : 0;
+	return gops->entryfunc(trace, gops) ? gops->meta : 0;
 }
 
-static noinline unsigned long fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
-					     struct ftrace_graph_ent *trace)
+static noinline u64 fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
+				   struct ftrace_graph_ent *trace)
 {
-	unsigned long users = 0, wanted;
+	u64 users = 0, wanted;
 	int end = task->curr_ret_stack;
 
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++) {
 		wanted = fgraph_ask(READ_ONCE(cs->ops[i]), trace);
-		users |= wanted;
+		users = max(users, wanted) | ((users | wanted) & FGRAPH_META_USERS);
 		if (wanted) {
 			end = task->curr_ret_stack;
 		} else if (task->curr_ret_stack != end) {
 			/* What it reserved goes, and the meta word comes down. */
-			int words = end - fgraph_entry_start(task, task->curr_ret_stack);
+			u64 meta = *fgraph_top(task->ret_stack, task->curr_ret_stack);
 
-			fgraph_set_top(task, end, &task->ret_stack[end - 1],
-				       FIELD_PREP(FGRAPH_META_WORDS, words));
+			meta -= FIELD_PREP(FGRAPH_META_WORDS, task->curr_ret_stack - end);
+			fgraph_set_top(task, end, fgraph_top(task->ret_stack, end), meta);
 		}
 	}
 	return users;
 }
 
 /*
- * Returns the bits of the users that want to see the function return. If none
- * does, the caller drops the entry with all that they reserved.
+ * Returns the users that want to see the function return, as in a meta word. If that is 0,
+ * the caller drops the entry with all data.
  */
-static __always_inline unsigned long fgraph_call_entry(struct task_struct *task,
-						       struct ftrace_callset *cs,
-						       struct ftrace_graph_ent *trace)
+static __always_inline u64 fgraph_call_entry(struct task_struct *task, struct ftrace_callset *cs,
+					     struct ftrace_graph_ent *trace)
 {
 	if (likely(cs->nr_graph == 1))
 		return fgraph_ask(READ_ONCE(cs->ops[cs->nr_funcs]), trace);
@@ -157,9 +167,9 @@ static __always_inline unsigned long fgraph_call_entry(struct task_struct *task,
 static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace_callset *cs,
 					 unsigned long ip, unsigned long *retp)
 {
-	unsigned long start = task->curr_ret_stack, users;
-	unsigned long *stack = task->ret_stack;
+	unsigned long start = task->curr_ret_stack, *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
+	u64 users;
 
 	if (unlikely(!fgraph_push(task, ip, retp, 0, FGRAPH_ENTRY_WORDS, &frame)))
 		return false;
@@ -174,7 +184,7 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 		return false;
 	}
 
-	stack[task->curr_ret_stack - 1L] |= users;
+	*fgraph_top(stack, task->curr_ret_stack) |= users;
 	/* Last, so that the users' own time is not the function's. */
 	frame->calltime = trace_clock_local_inline() - fgraph_slept(stack);
 	return true;
@@ -211,21 +221,28 @@ void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_call
 
 NOKPROBE_SYMBOL(ftrace_graph_func);
 
+/* Whether an entry names a user that has one of the indexes in its meta word now. */
+static __always_inline bool fgraph_names(u64 meta, const struct fgraph_ops *gops)
+{
+	return likely(meta >= gops->meta);
+}
+
 static __always_inline void fgraph_call_return(struct task_struct *task,
-					       struct ftrace_ret_stack *frame,
-					       unsigned long users, struct ftrace_regs *fregs)
+					       struct ftrace_ret_stack *frame, u64 meta,
+					       struct ftrace_regs *fregs)
 {
 	struct ftrace_graph_ret trace = fgraph_make_ret(task, frame, fregs,
 							trace_clock_local_inline());
+	unsigned long users = FIELD_GET(FGRAPH_META_USERS, meta);
 
-	while (users) {
-		struct fgraph_ops *gops = READ_ONCE(fgraph_callees[__ffs(users)]);
+	ftrace_gate_enter(&fgraph_gate);
+	for (; users; users &= users - 1) {
+		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);
 
-		users &= users - 1;
-		/* It may have gone since the function was entered. */
-		if (likely(gops))
+		if (fgraph_names(meta, gops))
 			gops->retfunc(&trace, gops);
 	}
+	ftrace_gate_leave(&fgraph_gate);
 }
 
 /*
@@ -234,7 +251,8 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
  */
 static noinline void fgraph_return_users(struct task_struct *task, struct ftrace_regs *fregs)
 {
-	unsigned long end = task->curr_ret_stack, meta = task->ret_stack[end - 1];
+	unsigned long end = task->curr_ret_stack;
+	u64 meta = *fgraph_top(task->ret_stack, end);
 	struct ftrace_ret_stack *frame;
 	int bit;
 
@@ -242,20 +260,25 @@ static noinline void fgraph_return_users(struct task_struct *task, struct ftrace
 	bit = ftrace_test_recursion_trylock(frame->func, frame->ret);
 	if (unlikely(bit < 0))
 		return;
-	fgraph_call_return(task, frame, FIELD_GET(FGRAPH_META_USERS, meta), fregs);
+	fgraph_call_return(task, frame, meta, fregs);
 	ftrace_test_recursion_unlock(bit);
 }
 
 /* Returns false where the user has gone, or cannot serve the return so. */
 static __always_inline bool fgraph_return_alone(struct task_struct *task,
 						const struct ftrace_ret_stack *frame,
-						unsigned long meta, struct ftrace_regs *fregs)
+						u64 meta, struct ftrace_regs *fregs)
 {
-	/* It stays: on behalf of one that may go, a stand-in is here. */
 	struct fgraph_ops *gops;
+	bool ret;
 
-	gops = READ_ONCE(fgraph_callees[__ffs(FIELD_GET(FGRAPH_META_USERS, meta))]);
-	return likely(gops) && gops->alone_ret(task, frame, fregs, gops);
+	preempt_disable_notrace();
+	ftrace_gate_enter(&fgraph_gate);
+	gops = READ_ONCE(fgraph_users[fgraph_meta_idx(meta)]);
+	ret = fgraph_names(meta, gops) && gops->alone_ret(task, frame, fregs, gops);
+	ftrace_gate_leave(&fgraph_gate);
+	preempt_enable_notrace();
+	return ret;
 }
 
 /**
@@ -284,12 +307,13 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 {
 	struct task_struct *task = current;
 	unsigned long *stack = task->ret_stack;
-	unsigned long end = task->curr_ret_stack, meta, words, ret;
+	unsigned long end = task->curr_ret_stack, words, ret;
 	struct ftrace_ret_stack *frame;
+	u64 meta;
 
 	if (unlikely(!stack || end - FGRAPH_ENTRY_WORDS >= FGRAPH_STACK_WORDS))
 		return fgraph_lost();
-	meta = stack[end - 1];
+	meta = *fgraph_top(stack, end);
 	words = FIELD_GET(FGRAPH_META_WORDS, meta);
 	if (unlikely(words - FGRAPH_ENTRY_WORDS > end - FGRAPH_ENTRY_WORDS))
 		return fgraph_lost();
@@ -322,19 +346,19 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	struct task_struct *task = current;
 	unsigned int end = task->curr_ret_stack;
 	unsigned int words = DIV_ROUND_UP(size_bytes, sizeof(long));
-	unsigned int new_end = end + words + 1;
-	unsigned long meta;
+	unsigned int new_end = end + words + 1, header = end - FGRAPH_META_LONGS;
+	u64 meta;
 
 	if (size_bytes < 0 || words > FGRAPH_MAX_DATA_WORDS || new_end > FGRAPH_STACK_LIMIT)
 		return NULL;
 
 	/* The meta word moves up; a header takes its place. */
-	meta = task->ret_stack[end - 1];
-	fgraph_set_top(task, new_end, &task->ret_stack[new_end - 1],
+	meta = *fgraph_top(task->ret_stack, end);
+	fgraph_set_top(task, new_end, fgraph_top(task->ret_stack, new_end),
 		       meta + FIELD_PREP(FGRAPH_META_WORDS, words + 1));
-	task->ret_stack[end - 1] = FIELD_PREP(FGRAPH_DATA_WORDS, words) |
-				   FIELD_PREP(FGRAPH_DATA_USER, idx);
-	return &task->ret_stack[end];
+	task->ret_stack[header] = FIELD_PREP(FGRAPH_DATA_WORDS, words) |
+				  FIELD_PREP(FGRAPH_DATA_USER, idx);
+	return &task->ret_stack[header + 1];
 }
 
 /**
@@ -353,7 +377,7 @@ void *fgraph_retrieve_data(int idx, int *size_bytes)
 
 	if (start < 0)
 		return NULL;
-	for (at = start + FGRAPH_FRAME_WORDS; at < end - 1; at += words + 1) {
+	for (at = start + FGRAPH_FRAME_WORDS; at < end - FGRAPH_META_LONGS; at += words + 1) {
 		unsigned long header = task->ret_stack[at];
 
 		words = FIELD_GET(FGRAPH_DATA_WORDS, header);
@@ -722,10 +746,6 @@ static int fgraph_start(void)
 	return ret;
 }
 
-/* Users that may go away */
-
-static DEFINE_PER_CPU(struct ftrace_gate_count, fgraph_gates[FGRAPH_MAX_USERS]);
-
 static bool fgraph_may_go(const struct fgraph_ops *gops)
 {
 	return !is_kernel_core_data((unsigned long)gops) ||
@@ -733,54 +753,10 @@ static bool fgraph_may_go(const struct fgraph_ops *gops)
 	       (gops->retfunc && !core_kernel_text((unsigned long)gops->retfunc));
 }
 
-static void fgraph_return_counted(struct ftrace_graph_ret *trace, struct fgraph_ops *stand_in)
-{
-	struct fgraph_ops *gops;
-
-	ftrace_gate_enter(&fgraph_gates[stand_in->idx]);
-	gops = READ_ONCE(fgraph_users[stand_in->idx]);
-	if (likely(gops))
-		gops->retfunc(trace, gops);
-	ftrace_gate_leave(&fgraph_gates[stand_in->idx]);
-}
-
-static bool fgraph_return_alone_counted(struct task_struct *task,
-					const struct ftrace_ret_stack *frame,
-					struct ftrace_regs *fregs, struct fgraph_ops *stand_in)
-{
-	struct fgraph_ops *gops;
-	bool ret;
-
-	preempt_disable_notrace();
-	ftrace_gate_enter(&fgraph_gates[stand_in->idx]);
-	gops = READ_ONCE(fgraph_users[stand_in->idx]);
-	ret = gops && gops->alone_ret && gops->alone_ret(task, frame, fregs, gops);
-	ftrace_gate_leave(&fgraph_gates[stand_in->idx]);
-	preempt_enable_notrace();
-	return ret;
-}
-
-/* Whom to call when functions return that @gops has hooked. */
-static struct fgraph_ops *fgraph_callee(struct fgraph_ops *gops)
-{
-	static struct fgraph_ops stand_ins[FGRAPH_MAX_USERS];
-	struct fgraph_ops *stand_in = &stand_ins[gops->idx];
-
-	if (!fgraph_may_go(gops))
-		return gops;
-	stand_in->idx = gops->idx;
-	stand_in->retfunc = fgraph_return_counted;
-	stand_in->alone_ret = fgraph_return_alone_counted;
-	return stand_in;
-}
-
-/* The free index that was given back the longest ago, or so; or -ENOSPC. */
 static int fgraph_free_idx(void)
 {
-	for (unsigned int i = 1; i <= FGRAPH_MAX_USERS; i++) {
-		unsigned int idx = (fgraph_last_idx + i) % FGRAPH_MAX_USERS;
-
-		if (!fgraph_users[idx])
+	for (unsigned int idx = 0; idx < FGRAPH_MAX_USERS; idx++) {
+		if (fgraph_users[idx] == &fgraph_no_user)
 			return idx;
 	}
 	return -ENOSPC;
@@ -801,20 +777,19 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 	}
 
 	gops->idx = idx;
-	fgraph_last_idx = idx;
+	fgraph_generation += FIELD_PREP(FGRAPH_META_GENERATION, 1);
+	gops->meta = fgraph_generation | BIT(__bf_shf(FGRAPH_META_USERS) + idx);
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_func(&gops->ops);
-	WRITE_ONCE(fgraph_users[idx], gops);
-	WRITE_ONCE(fgraph_callees[idx], fgraph_callee(gops));
+	smp_store_release(&fgraph_users[idx], gops);
 	fgraph_update_sleep();
 	return 0;
 }
 
 static void fgraph_remove_user(struct fgraph_ops *gops)
 {
-	WRITE_ONCE(fgraph_callees[gops->idx], NULL);
-	WRITE_ONCE(fgraph_users[gops->idx], NULL);
+	WRITE_ONCE(fgraph_users[gops->idx], &fgraph_no_user);
 	fgraph_nr_users--;
 	fgraph_update_sleep();
 	gops->entryfunc = gops->saved_func;
@@ -888,7 +863,7 @@ void unregister_ftrace_graph(struct fgraph_ops *gops)
 	}
 	ftrace_ops_wait(&gops->ops);
 	if (fgraph_may_go(gops))
-		ftrace_gate_wait_each(&fgraph_gates[gops->idx]);
+		ftrace_gate_wait_each(&fgraph_gate);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

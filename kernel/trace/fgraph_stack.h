@@ -23,20 +23,21 @@
 #define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
 #define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
 
+/* A meta word has 64 bits everywhere. */
+#define FGRAPH_META_LONGS	(sizeof(u64) / sizeof(long))
+
 #define FGRAPH_FRAME_WORDS	(sizeof(struct ftrace_ret_stack) / sizeof(long))
-#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + 1)
+#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + FGRAPH_META_LONGS)
 
 static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 
 /* A meta word. */
-#define FGRAPH_META_WORDS	GENMASK(9, 0)
-#define FGRAPH_META_USERS	GENMASK(25, 10)
+#define FGRAPH_META_WORDS	GENMASK_ULL(9, 0)
+#define FGRAPH_META_USERS	GENMASK_ULL(25, 10)
 /* There is one user, and it has an alone_ret. */
-#define FGRAPH_META_ALONE	BIT(26)
-/* Instead of the users: the index of the one that hooked the function by itself. */
-#define FGRAPH_META_IDX		GENMASK(BITS_PER_LONG - 1, BITS_PER_LONG - 4)
-
-static_assert((FGRAPH_META_IDX >> __bf_shf(FGRAPH_META_IDX)) + 1 >= FGRAPH_MAX_USERS);
+#define FGRAPH_META_ALONE	BIT_ULL(26)
+/* The latest one of these users; on top, for comparing. */
+#define FGRAPH_META_GENERATION	GENMASK_ULL(63, 32)
 
 static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
@@ -46,16 +47,15 @@ extern bool fgraph_sleep_time;
 unsigned long fgraph_lost(void);
 void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
 
-/* The meta word of an entry of so many words. */
-static __always_inline unsigned long *fgraph_frame_top(struct ftrace_ret_stack *frame,
-						       unsigned int words)
+/* The meta word of the entry below @end. */
+static __always_inline u64 *fgraph_top(unsigned long *stack, unsigned long end)
 {
-	return (unsigned long *)frame + words - 1;
+	return (u64 *)&stack[end - FGRAPH_META_LONGS];
 }
 
-/* @top is the word below @end. */
-static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end,
-					   unsigned long *top, unsigned long meta)
+/* @top is fgraph_top(), @end words up the stack. */
+static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end, u64 *top,
+					   u64 meta)
 {
 	WRITE_ONCE(*top, meta);
 	barrier();
@@ -86,10 +86,10 @@ fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
 	};
 }
 
-/* In the meta word. */
-static __always_inline unsigned long fgraph_user_bit(const struct fgraph_ops *gops)
+/* The index of the user of a meta word that has one, or of its first one. */
+static __always_inline unsigned long fgraph_meta_idx(u64 meta)
 {
-	return BIT(__bf_shf(FGRAPH_META_USERS) + gops->idx);
+	return __ffs((unsigned long)meta & FGRAPH_META_USERS) - __bf_shf(FGRAPH_META_USERS);
 }
 
 static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
@@ -118,12 +118,12 @@ static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned l
 }
 
 /*
- * Adds an entry of @words, FGRAPH_ENTRY_WORDS at least, with @users in its meta word. If there is
- * no room for it, this counts.
+ * Adds an entry of @words, FGRAPH_ENTRY_WORDS at least, with @meta in its meta word: that of
+ * a user that is known, or 0. If there is no room for it, this counts.
  */
 static __always_inline bool fgraph_push(struct task_struct *task, unsigned long ip,
-					unsigned long *retp, unsigned long users,
-					unsigned int words, struct ftrace_ret_stack **framep)
+					unsigned long *retp, u64 meta, unsigned int words,
+					struct ftrace_ret_stack **framep)
 {
 	unsigned long start = task->curr_ret_stack, end = start + words;
 	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
@@ -135,8 +135,8 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 
 	/* An unwinder takes it for an entry from now on, but finds nothing. */
 	WRITE_ONCE(frame->retp, NULL);
-	fgraph_set_top(task, end, fgraph_frame_top(frame, words),
-		       users | FIELD_PREP(FGRAPH_META_WORDS, words));
+	fgraph_set_top(task, end, fgraph_top((unsigned long *)frame, words),
+		       meta | FIELD_PREP(FGRAPH_META_WORDS, words));
 	frame->func = ip;
 	frame->ret = *retp;
 	barrier();

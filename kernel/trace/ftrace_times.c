@@ -26,7 +26,7 @@
  *     the table and the user, to be read and used again.
  *  2. A time is written by its own CPU only, with preemption off. An interrupt between
  *     reading and writing it may cost a call where the CPU cannot add to memory at once.
- *  3. times_started[idx] are times of the user whose fgraph_ops has that index, or NULL.
+ *  3. times_started[idx] are times of the user whose fgraph_ops has that index, or of none.
  *     What ftrace_times_return() finds there is freed after a grace period
  *     (ftrace_retire()).
  *
@@ -73,6 +73,7 @@
  * @table: the table
  * @base: the address that the records' offsets count from
  * @size: from there to the end of the last record, in bytes
+ * @meta: its user's meta word, if that is started
  * @recs: the table's records
  * @first: for each bucket the first record that is not before it
  * @retiree: frees it
@@ -84,6 +85,7 @@ struct ftrace_time_table {
 	const struct ftrace_table	*table;
 	unsigned long			base;
 	unsigned long			size;
+	u64				meta;
 	const struct ftrace_record	*recs;
 	u32				*first;
 	struct ftrace_retiree		retiree;
@@ -229,8 +231,15 @@ static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops
 /* How long one of get_cycles() is, in 2^-32 ns. */
 static u64 times_cycle __read_mostly;
 
-/* The times of the core kernel of who is started. */
-static struct ftrace_time_table *times_started[FGRAPH_MAX_USERS] __read_mostly;
+/* Of a generation that is never reached. */
+static struct ftrace_time_table times_none = {
+	.meta	= U64_MAX,
+};
+
+/* The times of the core kernel of the users that are started. */
+static struct ftrace_time_table *times_started[FGRAPH_MAX_USERS] __read_mostly = {
+	[0 ... FGRAPH_MAX_USERS - 1] = &times_none,
+};
 
 static __always_inline unsigned long *times_sum(struct ftrace_ret_stack *frame)
 {
@@ -263,8 +272,8 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 	}
 	idx = times->gops.idx;
 	if (unlikely(!fgraph_can_hook(task, retp) ||
-		     !fgraph_push(task, ip, retp, FIELD_PREP(FGRAPH_META_IDX, idx),
-				  TIMES_ENTRY_WORDS, &frame)))
+		     !fgraph_push(task, ip, retp, times->gops.meta, TIMES_ENTRY_WORDS,
+				  &frame)))
 		return;
 	*times_sum(frame) = *times_var(task->ret_stack, idx);
 	*retp = (unsigned long)times_return_to_handler;
@@ -308,24 +317,26 @@ unsigned long ftrace_times_return(void)
 {
 	u64 cycles = get_cycles(), total, self;
 	struct task_struct *task = current;
-	unsigned long *stack = task->ret_stack, *var, sum, meta, offset;
-	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
+	unsigned long *stack = task->ret_stack, *var, sum, offset;
+	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS, idx;
 	const struct ftrace_time_table *tt;
 	struct ftrace_ret_stack *frame;
+	u64 meta;
 
 	if (unlikely(start > FGRAPH_STACK_WORDS - TIMES_ENTRY_WORDS))
 		return fgraph_lost();
 	frame = (struct ftrace_ret_stack *)&stack[start];
-	meta = *fgraph_frame_top(frame, TIMES_ENTRY_WORDS);
+	meta = *fgraph_top((unsigned long *)frame, TIMES_ENTRY_WORDS);
 	/* Only such entries lead here. */
 	if (unlikely(FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS))
 		return fgraph_lost();
-	var = times_var(stack, FIELD_GET(FGRAPH_META_IDX, meta));
+	idx = fgraph_meta_idx(meta);
+	var = times_var(stack, idx);
 
 	preempt_disable_notrace();
-	tt = READ_ONCE(times_started[FIELD_GET(FGRAPH_META_IDX, meta)]);
-	/* It may have been stopped since the function was entered. */
-	if (unlikely(!tt))
+	tt = READ_ONCE(times_started[idx]);
+	/* It may have been stopped since the function was entered, and another started. */
+	if (unlikely(meta < tt->meta))
 		return times_leave(task, frame);
 
 	total = mul_u64_u64_shr(cycles - frame->calltime, READ_ONCE(times_cycle), 32);
@@ -363,7 +374,9 @@ static void times_choose_path(void)
 
 static void times_set_started(const struct ftrace_times *times, bool started)
 {
-	WRITE_ONCE(times_started[times->gops.idx], started ? times->core : NULL);
+	if (started)
+		times->core->meta = times->gops.meta;
+	smp_store_release(&times_started[times->gops.idx], started ? times->core : &times_none);
 }
 
 static void times_set_call(struct ftrace_times *times)

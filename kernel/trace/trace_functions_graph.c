@@ -203,11 +203,11 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 					      struct ring_buffer_per_cpu *cpu_buffer,
 					      unsigned long ip, unsigned long *retp)
 {
-	unsigned long users = fgraph_user_bit(gops) | FGRAPH_META_ALONE;
+	u64 meta = gops->meta | FGRAPH_META_ALONE;
 	struct ftrace_graph_ent_entry *entry;
 	struct ftrace_ret_stack *frame;
 
-	if (unlikely(!fgraph_push(task, ip, retp, users, FGRAPH_ENTRY_WORDS, &frame)))
+	if (unlikely(!fgraph_push(task, ip, retp, meta, FGRAPH_ENTRY_WORDS, &frame)))
 		return false;
 	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), NULL);
 	if (unlikely(!entry)) {
@@ -285,20 +285,17 @@ static bool trace_graph_return_alone(struct task_struct *task,
 	struct ftrace_graph_ret_entry *entry;
 	u64 now;
 
-	preempt_disable_notrace();
 	cpu_buffer = graph_simple(task, buffer);
 	if (unlikely(!cpu_buffer))
-		goto out;
+		return false;
 	now = trace_clock_local_inline();
 	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), &now);
 	if (unlikely(!entry))
-		goto out;
+		return true;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_RET, 0));
 	entry->ret = fgraph_make_ret(task, frame, fregs, now);
 	trace_record_end_alone(cpu_buffer);
-out:
-	preempt_enable_notrace();
-	return cpu_buffer;
+	return true;
 }
 
 NOKPROBE_SYMBOL(trace_graph_return_alone);

@@ -4,6 +4,9 @@
  * called, and each sees the calls and the returns that it asked for, once.
  */
 
+#include <linux/completion.h>
+#include <linux/kthread.h>
+
 #include "ftrace_kunit.h"
 
 #define FGRAPH_KUNIT_USERS	3
@@ -104,8 +107,8 @@ static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftr
 	if (READ_ONCE(user->task) != current || !in_task())
 		return;
 	if (i < 0 || !fgraph_can_hook(current, retp) ||
-	    !fgraph_push(current, ip, retp, fgraph_user_bit(gops) | FGRAPH_META_ALONE,
-			 FGRAPH_ENTRY_WORDS, &frame)) {
+	    !fgraph_push(current, ip, retp, gops->meta | FGRAPH_META_ALONE, FGRAPH_ENTRY_WORDS,
+			 &frame)) {
 		user->odd++;
 		return;
 	}
@@ -342,7 +345,7 @@ static void fgraph_walk_entries(struct kunit *test, unsigned long handler, unsig
 		frame = (struct ftrace_ret_stack *)&stack[i * FGRAPH_ENTRY_WORDS];
 		frame->ret = i == 2 ? other : 0x1000 + i;
 		frame->retp = &stack[60 + min(i, 1U)];
-		stack[(i + 1) * FGRAPH_ENTRY_WORDS - 1] =
+		*fgraph_top(stack, (i + 1) * FGRAPH_ENTRY_WORDS) =
 			FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_ENTRY_WORDS);
 	}
 	task->curr_ret_stack = 3 * FGRAPH_ENTRY_WORDS;
@@ -370,6 +373,75 @@ static void fgraph_walks_entries(struct kunit *test)
 	fgraph_walk_entries(test, handler, (unsigned long)times_return_to_handler);
 	fgraph_walk_entries(test, (unsigned long)times_return_to_handler, handler);
 #endif
+}
+
+/* A task that sleeps in a function that was hooked when the first user was there. */
+
+static int fgraph_kunit_sleeper(void *data)
+{
+	wait_for_completion(data);
+	while (!kthread_should_stop())
+		schedule_timeout_uninterruptible(1);
+	return 0;
+}
+
+/* Registers the second user until it has the index that the first one had. */
+static bool fgraph_kunit_take_over(struct kunit *test, int idx)
+{
+	struct fgraph_kunit_user *user = &fgraph_kunit_users[1];
+
+	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++) {
+		if (fgraph_kunit_attach(user, 1))
+			return false;
+		if (user->gops.idx == idx)
+			return true;
+		unregister_ftrace_graph(&user->gops);
+	}
+	return false;
+}
+
+static void fgraph_kunit_succeed(struct kunit *test)
+{
+	struct fgraph_kunit_user *user = &fgraph_kunit_users[0], *next = &fgraph_kunit_users[1];
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct task_struct *task;
+
+	fgraph_kunit_ips[2] = ftrace_location((unsigned long)wait_for_completion);
+	task = kthread_create(fgraph_kunit_sleeper, &wake, "fgraph_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	user->task = task;
+	next->task = task;
+	KUNIT_EXPECT_EQ(test, fgraph_kunit_attach(user, BIT(2)), 0);
+	wake_up_process(task);
+	for (unsigned int i = 0; i < 250; i++) {
+		if (READ_ONCE(user->entries[2]) &&
+		    wait_task_inactive(task, TASK_UNINTERRUPTIBLE))
+			break;
+		msleep(20);
+	}
+	KUNIT_EXPECT_EQ(test, user->entries[2], 1);
+	unregister_ftrace_graph(&user->gops);
+	KUNIT_EXPECT_TRUE(test, fgraph_kunit_take_over(test, user->gops.idx));
+	complete(&wake);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, user->returns[2] + user->served[2] + user->odd, 0);
+	KUNIT_EXPECT_EQ(test, next->returns[2] + next->served[2] + next->odd, 0);
+}
+
+/* Who gets the index of a user that is gone is not told of what that one has hooked. */
+static void fgraph_same_index(struct kunit *test)
+{
+	fgraph_kunit_succeed(test);
+}
+
+static void fgraph_same_index_alone(struct kunit *test)
+{
+	struct fgraph_kunit_user *user = &fgraph_kunit_users[0];
+
+	user->gops.ops.alone_func = fgraph_kunit_alone;
+	user->gops.alone_ret = fgraph_kunit_alone_return;
+	fgraph_kunit_succeed(test);
+	user->gops.ops.alone_func = NULL;
 }
 
 struct fgraph_kunit_host {
@@ -500,6 +572,8 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_wrong_users),
 	KUNIT_CASE(fgraph_too_many_users),
 	KUNIT_CASE(fgraph_walks_entries),
+	KUNIT_CASE(fgraph_same_index),
+	KUNIT_CASE(fgraph_same_index_alone),
 	KUNIT_CASE(fgraph_waits_for_guest),
 	KUNIT_CASE(fgraph_altered_site),
 	KUNIT_CASE(fgraph_after_kill),
