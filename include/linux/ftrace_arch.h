@@ -317,7 +317,7 @@ struct ftrace_code {
  * struct ftrace_callset - the ops that a site calls, in order
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
- * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and FTRACE_OPS_FL_IPMODIFY
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS, _IPMODIFY and _RETHOOK
  * @coming: a transaction that is being planned brings sites
  * @leaving: an ops of it is being detached
  * @nr_ops: how many @ops
@@ -429,7 +429,8 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
  *
  * The trampoline calls the first @cs->nr_funcs ops, each in its gate if it has
  * one, then @cs->graph_func in the gates of the graph users, and goes on to the
- * direct function or back to the site.
+ * direct function or back to the site. All ops are told the same parent_ip: that
+ * from before the first one, which may replace the address on the stack.
  *
  * Context: sleeps; ftrace_lock is held.
  * Return: 0, or a negative errno: the callset's sites go through ftrace_caller or

@@ -255,6 +255,8 @@ static int fprobe_init(struct fprobe *fp)
 	fp->ops.flags |= FTRACE_OPS_FL_DYNAMIC;
 	if (fp->entry_handler || FPROBE_HOOK_NEEDS_REGS)
 		fp->ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	if (fp->exit_handler)
+		fp->ops.flags |= FTRACE_OPS_FL_RETHOOK;
 	return 0;
 }
 

@@ -134,7 +134,8 @@ static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		return 0;
-	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
+			     FTRACE_OPS_FL_RETHOOK);
 }
 
 static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)

@@ -25,7 +25,7 @@
  *	movq	$0, CS(%rsp)		no full pt_regs
  *   for each ops, after the first with RIP(%rsp) loaded again:
  *	lea	-5(%rdi), %rdi		ip, the site
- *	mov	FRAME+8(%rsp), %rsi	parent_ip
+ *	mov	FRAME+8(%rsp), %rsi	parent_ip, see below
  *	mov	$ops, %rdx
  *	mov	%rsp, %rcx		fregs
  *	incl	%gs:entered		if the ops has a gate (ftrace_gate.c)
@@ -42,7 +42,7 @@
  * registers and the flags, one with FTRACE_OPS_FL_IPMODIFY returns to where
  * the regs say:
  *
- *	lea	-16(%rsp), %rsp		SP and SS
+ *	lea	-24(%rsp), %rsp		SP, SS and the word for parent_ip
  *	pushfq				lands in EFLAGS
  *	sub	$EFLAGS, %rsp
  *	... as above with all registers, CS and SS ...
@@ -51,8 +51,12 @@
  *	... restore ...
  *	add	$EFLAGS, %rsp
  *	popfq
- *	lea	16(%rsp), %rsp
+ *	lea	24(%rsp), %rsp
  *	ret
+ *
+ * Where an ops that is not the last may replace the address that the function returns
+ * to, parent_ip is kept after the first load, in a word of the frame, from where it
+ * is loaded for the other ones.
  *
  * Where the callset has graph users, ftrace_graph_func(), or what a user that is
  * the only one has instead, is called after the callbacks, with the site, the
@@ -60,8 +64,8 @@
  * Where it has a direct ops, a JMP to that ops' function stands in place of the
  * last RET.
  *
- * With CONFIG_FRAME_POINTER two frame records, of the parent and of the
- * function, stand between the pt_regs and the return address.
+ * Between the pt_regs and the return address stand two frame records, of the parent and
+ * of the function, with CONFIG_FRAME_POINTER, and the word for parent_ip.
  */
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
@@ -105,9 +109,10 @@ static const u8 emit_slot[] = {
 static const u8 emit_arg_regs[] = { RDI, RSI, RDX, RCX, R8, R9 };
 static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
 
-/* Two frame records of two words each, and one to keep them aligned. */
-#define EMIT_FRAME_RECORDS	(IS_ENABLED(CONFIG_FRAME_POINTER) ? 5 * 8 : 0)
-#define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_RECORDS)
+/* Two frame records of two words each, and the word for parent_ip. */
+#define EMIT_FRAME_OTHER	((IS_ENABLED(CONFIG_FRAME_POINTER) ? 4 * 8 : 0) + 8)
+#define EMIT_FRAME		((int)sizeof(struct pt_regs) + EMIT_FRAME_OTHER)
+#define EMIT_FRAME_PARENT	(EMIT_FRAME - 8)
 
 /* Longest code of a prologue and an epilogue together, of one call, and of a gate. */
 #define EMIT_MAX_FIXED		768
@@ -345,7 +350,7 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 	emit_note_sp(e);
 	emit_call_depth(e, NULL);
 	if (full) {
-		emit_move_sp(e, -(16 + EMIT_FRAME_RECORDS), true);
+		emit_move_sp(e, -(16 + EMIT_FRAME_OTHER), true);
 		emit_pushf(e);
 		emit_move_sp(e, -REG_OFFSET(flags), false);
 		emit_save(e, emit_other_regs, ARRAY_SIZE(emit_other_regs));
@@ -464,16 +469,26 @@ static void emit_site(struct emit *e)
 	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
 }
 
+/* Whether an ops may find the address replaced that its function returns to. */
+static bool emit_keeps_parent(const struct emit *e, const struct ftrace_callset *cs)
+{
+	return emit_nr_calls(e, cs) > 1 &&
+	       cs->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RETHOOK);
+}
+
 static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i,
 			   bool first)
 {
 	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
+	bool keep = emit_keeps_parent(e, cs);
 
 	/* What was called before it may have altered the register. */
 	if (!first)
 		emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
-	emit_load(e, RSI, EMIT_FRAME + 8);
+	emit_load(e, RSI, keep && !first ? EMIT_FRAME_PARENT : EMIT_FRAME + 8);
+	if (keep && first)
+		emit_store(e, RSI, EMIT_FRAME_PARENT);
 	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
 	emit_gate_enter(e, cs->link[i].gate);
 	e->tramp->call[i].func = func;
@@ -523,7 +538,7 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	if (full) {
 		emit_move_sp(e, REG_OFFSET(flags), false);
 		emit_popf(e);
-		emit_move_sp(e, 16 + EMIT_FRAME_RECORDS, true);
+		emit_move_sp(e, 16 + EMIT_FRAME_OTHER, true);
 	} else {
 		emit_move_sp(e, EMIT_FRAME, false);
 	}

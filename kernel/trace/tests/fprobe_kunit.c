@@ -282,6 +282,77 @@ static void fprobe_same_caller(struct kunit *test)
 }
 #endif
 
+/**
+ * struct fprobe_kunit_other - an ops that does not hook returns
+ * @ops: the ops
+ * @task: whose calls count
+ * @parent_ip: the caller that it was told last
+ */
+struct fprobe_kunit_other {
+	struct ftrace_ops	ops;
+	struct task_struct	*task;
+	unsigned long		parent_ip;
+};
+
+static void fprobe_kunit_other_func(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct fprobe_kunit_other *other = container_of(ops, struct fprobe_kunit_other, ops);
+
+	if (READ_ONCE(other->task) == current)
+		other->parent_ip = parent_ip;
+}
+
+/* Ops between and after probes that hook the return are told the same caller as these. */
+static void fprobe_kunit_parent(struct kunit *test, bool regs)
+{
+	static struct fprobe_kunit_other other[3];
+	struct fprobe_kunit *probe[2];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(other); i++) {
+		other[i] = (struct fprobe_kunit_other) {
+			.ops.func	= fprobe_kunit_other_func,
+			.task		= current,
+		};
+		KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(&other[i].ops, kunit_site(0), 0, 1));
+		KUNIT_EXPECT_EQ(test, 0, register_ftrace_function(&other[i].ops));
+		if (i >= ARRAY_SIZE(probe))
+			break;
+		probe[i] = fprobe_kunit_new(test);
+		/* Without this handler, the trampoline saves few registers. */
+		if (!regs)
+			probe[i]->fp.entry_handler = NULL;
+		probe[i]->fp.entry_data_size = 0;
+		KUNIT_EXPECT_EQ(test, 0, register_fprobe(&probe[i]->fp, "gcd", NULL));
+	}
+	kunit_call_site(0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(other); i++) {
+		KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&other[i].ops));
+		ftrace_free_filter(&other[i].ops);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++) {
+		KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe[i]->fp));
+		KUNIT_EXPECT_EQ(test, 1, probe[i]->exits);
+		KUNIT_EXPECT_EQ(test, other[0].parent_ip, probe[i]->ret_ip);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(other); i++)
+		KUNIT_EXPECT_EQ(test, other[0].parent_ip, other[i].parent_ip);
+}
+
+static void fprobe_same_parent(struct kunit *test)
+{
+	fprobe_kunit_parent(test, true);
+	fprobe_kunit_parent(test, false);
+}
+
+static void fprobe_same_parent_list(struct kunit *test)
+{
+	ftrace_kunit_forbid_tramps(true);
+	fprobe_kunit_parent(test, true);
+	fprobe_kunit_parent(test, false);
+	ftrace_kunit_forbid_tramps(false);
+}
+
 /* Either handler may be missing; without one for the entry, few registers are saved. */
 static void fprobe_one_side(struct kunit *test)
 {
@@ -476,6 +547,8 @@ static struct kunit_case fprobe_kunit_cases[] = {
 #ifdef CONFIG_KRETPROBES
 	KUNIT_CASE(fprobe_same_caller),
 #endif
+	KUNIT_CASE(fprobe_same_parent),
+	KUNIT_CASE(fprobe_same_parent_list),
 	KUNIT_CASE(fprobe_one_side),
 	KUNIT_CASE(fprobe_register_errors),
 	KUNIT_CASE(fprobe_unregister_after),
