@@ -27,9 +27,9 @@
  * Invariants:
  *  1. The word below task->curr_ret_stack is the meta word of the last entry
  *     whenever an interrupt, an NMI or another CPU's unwinder may look. So it is
- *     written before curr_ret_stack moves up to it, and again after that, for
- *     what interrupts between the two uses the words above.
- *  2. Only the task itself, and what interrupts it, moves curr_ret_stack.
+ *     written before curr_ret_stack moves up to it, and again after that, as an
+ *     interrupt between the two uses the words above.
+ *  2. Only the task itself, and interrupts of it, move curr_ret_stack.
  *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. Entries of
  *     tasks that sleep name users by their index, which may be another's by the time
  *     that they return. So each registering begins a generation. An entry has the
@@ -106,7 +106,7 @@ static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct 
 	return (struct ftrace_ret_stack *)&task->ret_stack[start];
 }
 
-/* Where the entry below @end starts, or -1 if there is none. */
+/* Where the entry below @end starts, or -1 without one. */
 static __always_inline int fgraph_entry_start(struct task_struct *task, long end)
 {
 	long words;
@@ -141,7 +141,7 @@ static noinline u64 fgraph_ask_all(struct task_struct *task, struct ftrace_calls
 		if (wanted) {
 			end = task->curr_ret_stack;
 		} else if (task->curr_ret_stack != end) {
-			/* What it reserved goes, and the meta word comes down. */
+			/* Its data goes, and the meta word comes down. */
 			u64 meta = *fgraph_top(task->ret_stack, task->curr_ret_stack);
 
 			meta -= FIELD_PREP(FGRAPH_META_WORDS, task->curr_ret_stack - end);
@@ -284,7 +284,7 @@ static __always_inline bool fgraph_return_alone(struct task_struct *task,
 /**
  * fgraph_lost - a hooked function returns, and there is no telling where to
  *
- * Return: what ends it all: the address of panic().
+ * Return: the address of panic().
  */
 noinline unsigned long fgraph_lost(void)
 {
@@ -295,7 +295,7 @@ noinline unsigned long fgraph_lost(void)
 
 /**
  * ftrace_return_to_handler - a hooked function returns
- * @fregs: what it returns
+ * @fregs: its result
  *
  * Called by return_to_handler().
  *
@@ -329,7 +329,7 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 
 NOKPROBE_SYMBOL(ftrace_return_to_handler);
 
-/* What users keep on the return stack */
+/* Data of users on the return stack */
 
 /**
  * fgraph_reserve_data - make room for data that goes with a function's call
@@ -339,7 +339,7 @@ NOKPROBE_SYMBOL(ftrace_return_to_handler);
  * Context: an entryfunc, which may call this once. The data is dropped if the
  * entryfunc returns 0.
  * Return: the room, aligned like a long, until the function has returned; NULL
- * if there is none.
+ * if it does not fit.
  */
 void *fgraph_reserve_data(int idx, int size_bytes)
 {
@@ -367,7 +367,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
  * @size_bytes: if not NULL, gets its size, rounded up to words
  *
  * Context: a retfunc.
- * Return: what fgraph_reserve_data() returned for this call, or NULL.
+ * Return: the room from fgraph_reserve_data() of this call, or NULL.
  */
 void *fgraph_retrieve_data(int idx, int *size_bytes)
 {
@@ -649,7 +649,7 @@ static void fgraph_update_sleep(void)
 	} else {
 		fgraph_visit_tasks(fgraph_clear_timestamp, 0);
 		if (register_trace_sched_switch(fgraph_sched_switch, NULL)) {
-			pr_warn("ftrace: no memory to leave out the time that tasks sleep\n");
+			pr_warn("ftrace: sleep-time=0 not in effect: out of memory\n");
 			return;
 		}
 	}
@@ -850,7 +850,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
  * stay as they are, and pass over the user, whose memory may go as ever.
  *
  * Context: process context, sleeps; takes ftrace_lock. If the user or its callbacks
- * may be freed, waits until nobody is inside of them, like
+ * may be freed, waits until no CPU is inside of them, like
  * unregister_ftrace_function().
  */
 void unregister_ftrace_graph(struct fgraph_ops *gops)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The return stacks of tasks, for those who put entries there: fgraph.c, which
- * says how they are laid out and which rules hold, the graph tracer and times.
+ * The return stacks of tasks. Three files put entries there: fgraph.c, which has their
+ * layout and rules, the graph tracer and times.
  */
 #ifndef _KERNEL_TRACE_FGRAPH_STACK_H
 #define _KERNEL_TRACE_FGRAPH_STACK_H
@@ -69,7 +69,7 @@ static __always_inline u64 fgraph_slept(const unsigned long *stack)
 	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
 }
 
-/* What users are told of a function that returns; the task's entry of it is @frame. */
+/* The report of a return to users; @frame is the task's entry of the call. */
 static __always_inline struct ftrace_graph_ret
 fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
 		struct ftrace_regs *fregs, u64 now)
@@ -94,7 +94,7 @@ static __always_inline unsigned long fgraph_meta_idx(u64 meta)
 
 static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned int end)
 {
-	/* What was there has been read. */
+	/* The entry has been read. */
 	barrier();
 	WRITE_ONCE(task->curr_ret_stack, end);
 }
@@ -102,7 +102,7 @@ static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned in
 /* The last entry, which has no data. */
 static __always_inline void fgraph_drop_frame(struct task_struct *task)
 {
-	/* Likewise. And what interrupts this puts back what it found. */
+	/* Likewise. And an interrupt leaves the value as it was. */
 	barrier();
 	task->curr_ret_stack -= FGRAPH_ENTRY_WORDS;
 }

@@ -14,21 +14,21 @@
  *     again: the call is counted in nmissed.
  *  2. fp->rethook is set exactly while the probe is registered with an exit
  *     handler. An entry handler is called only with a node at hand, if there
- *     is an exit to come: both or none.
+ *     is an exit to come: both or neither.
  *  3. When unregister_fprobe() has returned no handler runs, and nothing looks
- *     at the probe, though tasks may still be inside of probed functions. What
- *     they need is in the rethook, which goes with the last of them. CPUs in a
+ *     at the probe, though tasks may still be inside of probed functions. They
+ *     need the rethook, which goes with the last of them. CPUs in a
  *     handler are counted: at entries by the trampoline, at exits by the rethook.
  *
  * Registers: an entry handler is promised a whole struct pt_regs, so a probe
  * with one asks for FTRACE_OPS_FL_SAVE_REGS, which makes the trampoline almost
  * twice as long. Hooking a return takes less (see FPROBE_HOOK_NEEDS_REGS), and
- * an exit handler gets what arch_rethook_trampoline saved.
+ * an exit handler gets those that arch_rethook_trampoline saved.
  *
- * Locks: none of our own. Registering takes ftrace_lock; callers see to it
+ * Locks: this file has no own. Registering takes ftrace_lock; callers see to it
  * that they do not register and unregister one probe at the same time.
  *
- * Contexts: what runs at entries and exits may run anywhere, in NMIs too. This
+ * Contexts: code of entries and exits may run anywhere, in NMIs too. This
  * directory has no sites, and NOKPROBE_SYMBOL() keeps kprobes away: one in
  * here would be hit inside of its own handler's calls.
  */
@@ -48,8 +48,8 @@
 #include "rethook_internal.h"
 
 /*
- * What arch_rethook_prepare() reads. On x86-64 that is the stack pointer, and
- * every struct ftrace_regs has it.
+ * Whether arch_rethook_prepare() reads more than every struct ftrace_regs has. On x86-64 it
+ * reads the stack pointer.
  */
 #define FPROBE_HOOK_NEEDS_REGS	(!IS_ENABLED(CONFIG_X86_64))
 
@@ -57,7 +57,7 @@
  * struct fprobe_node - a call that was hooked
  * @node: the rethook's part
  * @ip: the site
- * @data: what the handlers share, entry_data_size bytes
+ * @data: for the handlers to share, entry_data_size bytes
  */
 struct fprobe_node {
 	struct rethook_node	node;
@@ -83,7 +83,7 @@ static __always_inline void *fprobe_node_data(struct fprobe *fp, struct fprobe_n
 	return fp->entry_data_size ? node->data : NULL;
 }
 
-/* What every callback does around @enter, one of the functions below. */
+/* Every callback: protection around @enter, one of the functions below. */
 static __always_inline void fprobe_guarded(unsigned long ip, unsigned long parent_ip,
 					   struct ftrace_ops *ops, struct ftrace_regs *fregs,
 					   void (*enter)(struct fprobe *fp, unsigned long ip,
@@ -260,7 +260,7 @@ static int fprobe_init(struct fprobe *fp)
 	return 0;
 }
 
-/* How many sites the filter leaves; with none the probe could never fire. */
+/* How many sites the filter leaves; with 0 the probe could never fire. */
 static int fprobe_nr_sites(struct fprobe *fp)
 {
 	struct ftrace_site_set *sites __free(site_set) = NULL;
@@ -330,7 +330,7 @@ static int fprobe_set_patterns(struct fprobe *fp, const char *filter, const char
  * @fp: the probe, with its handlers, flags, entry_data_size and nr_maxactive;
  *	its memory stays until unregister_fprobe() has returned
  * @filter: pattern of the functions to probe, as in set_ftrace_filter
- * @notfilter: pattern of those to leave out; NULL for none
+ * @notfilter: pattern of those to leave out, or NULL
  *
  * nr_maxactive is how many calls can be on their way at the same time, if there
  * is an exit handler; with 0 two for each site and CPU. More are counted in

@@ -32,10 +32,10 @@
  *
  * Contexts: from rethook_try_get() down to the trampoline's handler all runs
  * where probed functions are entered and left, NMI included, and takes no
- * lock. None of it can be hooked itself, which would never end: files in this
- * directory have no sites, NOKPROBE_SYMBOL() keeps kprobes away. What is
- * called on rare occasions and can be probed (call_rcu(), the search for a
- * CPU) is not called while a node is half-way on or off a stack.
+ * lock. It cannot be hooked itself, which would never end: files in this
+ * directory have no sites, NOKPROBE_SYMBOL() keeps kprobes away. Functions that
+ * are called on rare occasions and can be probed (call_rcu(), the search for a
+ * CPU) are not called while a node is half-way on or off a stack.
  */
 #include <linux/bug.h>
 #include <linux/cleanup.h>
@@ -79,7 +79,7 @@ static int rethook_release(struct objpool_head *pool, void *context)
  * @handler: called at each return that was hooked, with the node, @data, the
  *	     address that is returned to, and the registers, of which it may
  *	     change those that hold the function's result; preemption is disabled
- * @size: bytes of a node: struct rethook_node, and what its owner adds
+ * @size: bytes of a node: struct rethook_node, and its owner's part
  * @num: how many calls can be hooked at the same time
  *
  * Context: process context, sleeps.
@@ -144,7 +144,7 @@ static void rethook_free_rcu(struct rcu_head *head)
  * @rh: the rethook; not to be used afterwards, but by calls that are in
  *	progress in a section with preemption disabled
  *
- * What the handler's data points to may go once no handler runs any more, as
+ * The object behind the handler's data may go once no handler runs any more, as
  * for rethook_stop(), however long a hooked function may still sleep.
  *
  * Context: any in which call_rcu() is possible. Does not wait.
@@ -275,7 +275,7 @@ void rethook_flush_task(struct task_struct *tk)
 	}
 }
 
-/* Hooking, and finding what was hooked */
+/* Hooking, and finding hooked calls */
 
 /**
  * rethook_hook - hook the return of the current call
@@ -309,7 +309,7 @@ static __always_inline struct llist_node *rethook_find(struct llist_node *pos,
 /**
  * rethook_find_ret_addr - the address that a hooked call really returns to
  * @tsk: current, or a task that does not run
- * @frame: what the architecture says of the call: on x86 the address of its
+ * @frame: the architecture's mark of the call: on x86 the address of its
  *	   return address
  * @cur: where the search is; NULL is stored there by the caller before the
  *	 first, latest call of an unwinding
@@ -356,7 +356,7 @@ static __always_inline void rethook_call_handler(struct rethook_node *node, stru
 	struct rethook *rh = node->rethook;
 	rethook_handler_t handler;
 
-	/* For those who wait: the node keeps the counts. */
+	/* For unregistering, which waits. The node keeps the counts. */
 	ftrace_gate_enter(&rh->cpu->gate);
 	handler = rethook_handler(rh);
 	if (likely(handler))
@@ -396,9 +396,9 @@ static noinline void rethook_return_above(struct llist_node *lowest, struct pt_r
 NOKPROBE_SYMBOL(rethook_return_above);
 
 /**
- * rethook_trampoline_handler - do what has to be done when a hooked call returns
+ * rethook_trampoline_handler - call the handlers of a call that returns
  * @regs: the registers, as far as the architecture's trampoline has them
- * @frame: what arch_rethook_prepare() noted of the call
+ * @frame: the mark of the call that arch_rethook_prepare() has left in its node
  *
  * Context: called by the trampoline, in whatever context the function returns.
  * Return: the address to go on at, which is also @regs' instruction pointer.
@@ -411,7 +411,7 @@ unsigned long rethook_trampoline_handler(struct pt_regs *regs, unsigned long fra
 
 	if (unlikely(!lowest)) {
 		WARN(1, "rethook: no return address for the call at %lx\n", frame);
-		/* Nobody knows where this task has to go on. */
+		/* The way back is lost. */
 		make_task_dead(SIGSEGV);
 	}
 	ret_addr = rethook_node_of(lowest)->ret_addr;

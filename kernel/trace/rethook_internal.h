@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What rethook.c shares with fprobe.c, which hooks most calls of all: the
- * short way from a cached node to a hooked return, with preemption disabled, and
- * waiting for handlers.
+ * Shared by rethook.c and fprobe.c, which hooks most calls of all: the short way
+ * from a cached node to a hooked return, with preemption disabled, and waiting for
+ * handlers.
  */
 #ifndef _KERNEL_TRACE_RETHOOK_INTERNAL_H
 #define _KERNEL_TRACE_RETHOOK_INTERNAL_H
@@ -16,7 +16,7 @@
 #include "ftrace_gate.h"
 
 /**
- * struct rethook_cpu - what a CPU keeps of a rethook for itself
+ * struct rethook_cpu - a CPU's own part of a rethook
  * @cache: the node that it put back last, or NULL
  * @gate: counts the calls of the handler
  */

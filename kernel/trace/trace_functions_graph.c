@@ -3,7 +3,7 @@
  * The function_graph tracer: records each call and each return.
  *
  * Recording is two callbacks, called for each function that the instance's
- * filter wants. trace_graph_print.c shows what they recorded.
+ * filter wants. trace_graph_print.c shows the records.
  *
  * Invariants:
  *  1. The callbacks take no lock, and rely on fgraph.c for the rest: preemption
@@ -42,7 +42,7 @@
 /* From max_graph_depth: deeper calls are not recorded. 0 is no limit. */
 unsigned int fgraph_max_depth __read_mostly;
 
-/* Do not record what interrupt handlers call. */
+/* Do not record calls by interrupt handlers. */
 static bool graph_skip_irqs __read_mostly;
 
 static struct tracer_opt graph_opts[] = {
@@ -179,7 +179,7 @@ int trace_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 
 /*
  * The ring that a call is to be recorded in, if nothing but this call and this user has to be
- * looked at, and nobody writes there. Preemption is off.
+ * looked at, and it has no writer. Preemption is off.
  */
 static __always_inline struct ring_buffer_per_cpu *
 graph_simple(const struct task_struct *task, struct trace_buffer *buffer)
@@ -225,8 +225,8 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 }
 
 /*
- * What ftrace_graph_func() and trace_graph_entry() do, in line, for sites that no other graph user
- * has. Whatever is not simple goes there.
+ * ftrace_graph_func() and trace_graph_entry(), in line, for sites without another graph user.
+ * Calls that are not simple go there.
  */
 __no_stack_protector
 static void trace_graph_alone(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
@@ -274,7 +274,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	graph_record_return(tr, trace, trace_word_without(TRACE_GRAPH_RET, 0));
 }
 
-/* What ftrace_return_to_handler() and trace_graph_return() do, likewise. */
+/* The same at the return, in place of trace_graph_return(). */
 __no_stack_protector
 static bool trace_graph_return_alone(struct task_struct *task,
 				     const struct ftrace_ret_stack *frame,

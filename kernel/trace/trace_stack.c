@@ -7,12 +7,12 @@
  *		     | frame of the entry code  |
  *		     | return address into that |
  *		     | frame of caller          |
- *	fregs' sp -> | parent_ip, into caller   | what a function finds at its entry
+ *	fregs' sp -> | parent_ip, into caller   | as a function finds it at its entry
  *		     | ip, into function        | made by the CALL at its site
  *		     | the trampoline, this     |
  *		low  +--------------------------+
  *
- * The depth of a function is what lies above the trampoline: its site's CALL is
+ * The depth of a function is all that lies above the trampoline: its site's CALL is
  * counted, like any other call that the function makes, and the tracer is not.
  * As the trampoline says where the function's stack ends, nothing has to be known
  * of how much stack the trampoline and the callback take.
@@ -20,11 +20,11 @@
  * The caller's part of the stack ends with the return address of its own call,
  * and so on up. An unwinder says which return addresses there are, not where:
  * they are looked for from parent_ip upwards. One that is not found, where
- * somebody else has hooked the return, is left out, and its function's part
+ * a probe has hooked the return, is left out, and its function's part
  * counts for the one below.
  *
  * Invariants:
- *  1. stack_max holds what was measured last, complete: it is changed and read
+ *  1. stack_max holds the last measurement, complete: it is changed and read
  *     under stack_max_lock, but for its size, which the callback compares with.
  *  2. While a CPU holds stack_max_lock its disable_stack_tracer is raised, so that
  *     functions that are traced there, and NMIs, pass over the lock.
@@ -93,7 +93,7 @@ DEFINE_PER_CPU(int, disable_stack_tracer);
 int stack_tracer_enabled;
 static DEFINE_MUTEX(stack_sysctl_mutex);
 
-/* For those who sleep: the callback has other things to look at first. */
+/* Where this may sleep: the callback has other things to look at first. */
 static unsigned long stack_max_acquire(void)
 {
 	unsigned long flags;
@@ -114,7 +114,7 @@ static void stack_max_release(unsigned long flags)
 
 /* Measuring */
 
-/* What a word of the stack would be had no graph tracer hooked the return. */
+/* A word of the stack as it was before a graph tracer hooked the return. */
 static unsigned long stack_word(unsigned long *word)
 {
 	int idx = 0;
@@ -154,7 +154,7 @@ static unsigned int stack_locate(unsigned long *addr, unsigned int *depth, unsig
 	return found;
 }
 
-/* Drop what comes before @ip, which is the tracer's; all of it if @ip is not there. */
+/* Drop the tracer's own, which are before @ip; all of them if @ip is not there. */
 static unsigned int stack_drop_until(unsigned long *addr, unsigned int nr, unsigned long ip)
 {
 	unsigned int i = 0;
@@ -195,7 +195,7 @@ static void stack_measure(struct stack_max *max, unsigned long ip, unsigned long
 			"        -----    ----   --------\n"
 #define STACK_LINE	"%3u) %8u   %5u   %pS\n"
 
-/* What a function takes: from where its caller's part ends to where its own does. */
+/* The size of a function's part: from the end of its caller's to its own end. */
 static unsigned int stack_part(const struct stack_max *max, unsigned int i)
 {
 	return i + 1 < max->nr ? max->depth[i] - max->depth[i + 1] : max->depth[i];
@@ -262,7 +262,7 @@ static noinline void stack_check(unsigned long ip, unsigned long parent_ip,
 {
 	preempt_disable_notrace();
 
-	/* An NMI must not wait for the lock, and RCU protects what unwinders read. */
+	/* An NMI must not wait for the lock, and unwinders rely on RCU. */
 	if (this_cpu_inc_return(disable_stack_tracer) == 1 && !in_nmi() && rcu_is_watching())
 		stack_measure_if_deeper(ip, parent_ip, sp, top);
 
@@ -409,7 +409,7 @@ static int stack_tracer_switch(bool on)
  * stack_trace_sysctl - read or write kernel.stack_tracer_enabled
  * @table: its entry, with stack_tracer_enabled as its data
  * @write: nonzero to write
- * @buffer: what is written, or where to
+ * @buffer: the words that are written, or room for those that are read
  * @lenp: its length
  * @ppos: position in the file
  *
@@ -438,7 +438,7 @@ int stack_trace_sysctl(const struct ctl_table *table, int write, void *buffer,
 	return ret;
 }
 
-/* "stacktrace", or "stacktrace_filter=" with what to write to stack_trace_filter. */
+/* "stacktrace", or "stacktrace_filter=" with words as for stack_trace_filter. */
 static int __init stack_boot_setup(char *str)
 {
 	size_t prefix = str_has_prefix(str, "_filter=");
