@@ -782,6 +782,7 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_func(&gops->ops);
+	/* For returns, which compare with gops->meta as soon as they see gops. */
 	smp_store_release(&fgraph_users[idx], gops);
 	fgraph_update_sleep();
 	return 0;

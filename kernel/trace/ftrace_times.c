@@ -376,6 +376,7 @@ static void times_set_started(const struct ftrace_times *times, bool started)
 {
 	if (started)
 		times->core->meta = times->gops.meta;
+	/* For returns, which compare with the meta word as soon as they see the table. */
 	smp_store_release(&times_started[times->gops.idx], started ? times->core : &times_none);
 }
 

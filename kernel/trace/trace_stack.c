@@ -212,38 +212,24 @@ static void stack_panic(const struct stack_max *max)
 
 /* The callback */
 
-/* Where the words begin that a function finds at its entry, as the trampoline says. */
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+/* Whether the trampoline says where the words begin that a function finds at its entry. */
+#define STACK_SP_IS_KNOWN	IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+
+/* Where they begin, or somewhere below. */
 static __always_inline unsigned long stack_at_entry(struct ftrace_regs *fregs)
 {
-	return ftrace_regs_get_stack_pointer(fregs);
+	return STACK_SP_IS_KNOWN ? ftrace_regs_get_stack_pointer(fregs) :
+				   (unsigned long)__builtin_frame_address(0);
 }
-
-static unsigned long stack_at_entry_exactly(unsigned long sp, unsigned long top,
-					    unsigned long parent_ip)
-{
-	return sp;
-}
-#else
-/* It does not: for a start, somewhere below. */
-static __always_inline unsigned long stack_at_entry(struct ftrace_regs *fregs)
-{
-	return (unsigned long)__builtin_frame_address(0);
-}
-
-static unsigned long stack_at_entry_exactly(unsigned long sp, unsigned long top,
-					    unsigned long parent_ip)
-{
-	return (unsigned long)stack_find((unsigned long *)sp, (unsigned long *)top, parent_ip);
-}
-#endif
 
 static void stack_measure_if_deeper(unsigned long ip, unsigned long parent_ip,
 				    unsigned long sp, unsigned long top)
 {
 	unsigned long flags;
 
-	sp = stack_at_entry_exactly(sp, top, parent_ip);
+	if (!STACK_SP_IS_KNOWN)
+		sp = (unsigned long)stack_find((unsigned long *)sp, (unsigned long *)top,
+					       parent_ip);
 
 	local_irq_save(flags);
 	arch_spin_lock(&stack_max_lock);
