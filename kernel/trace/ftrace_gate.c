@@ -3,27 +3,29 @@
  * Gates: how many calls are inside of code that may go away.
  *
  * The owner of an ops may free it, its callback and its module as soon as
- * unregistering returns. What matters until then is whether somebody is inside
- * of the callback. To wait for a grace period of RCU-tasks answers that too, but
- * it waits for every task of the machine, and never ends beside a task that does
- * not sleep. So who calls such an ops counts on the way in and on the way out:
+ * unregistering returns. Until then only tasks inside of the callback matter. To
+ * wait for a grace period of RCU-tasks answers that too, but it waits for every
+ * task of the machine, and never ends beside a task that does not sleep. So a
+ * caller of such an ops counts on the way in and on the way out:
  *
- *	caller				who takes the ops away
+ *	caller				the task that takes the ops away
  *
- *	A: count->entered++		C: replace what the callers read or
- *	   read what to call		   execute by something that passes over
- *	   call it			   the ops
- *	B: count->left++		D: ftrace_gate_close(): every CPU has
- *					   executed a full barrier
+ *	A: count->entered++		C: replace the pointer or the code that
+ *	R: read what to call		   R reads by one that passes over the ops
+ *	   call it			D: ftrace_gate_close(): an interrupt on
+ *	B: count->left++		   every CPU
  *					E: add up left
+ *					   smp_mb()
  *					F: add up entered, until both are equal
  *
- * A caller that reads after D finds the ops gone. One that read before has made
- * its A visible by then, as the barrier of D comes between A and E on its CPU:
- * x86 and others may delay a store, but not past a barrier. E comes before F, so
- * equal sums mean that at the moment between the two nobody was inside: each sum
- * only grows, left is never more than entered, and what entered after D does not
- * call the ops.
+ * R may be the CPU's fetch of an instruction. The interrupt of D is a full barrier
+ * somewhere in each caller's program. If that is before R, R finds the ops gone. If
+ * it is after R, it is after A as well, and F sees A. B is a release: with E and the
+ * barrier after it, the memory is freed after all uses. E comes before F, so equal
+ * sums mean that at the moment between the two no task was inside: each sum only
+ * grows, left is never more than entered, and a caller that enters after D does not
+ * call the ops. Documentation/trace/ftrace-gate.litmus says this to the kernel's
+ * memory model.
  *
  * A task may go in on one CPU and out on another, so only the sums mean anything.
  * Where callers disable preemption from A to B, each CPU can be looked at by
@@ -36,7 +38,7 @@
  *
  * Invariants:
  *  1. A count is not used again while code exists that changes it.
- *  2. Counting calls nothing, and may interrupt itself.
+ *  2. Counting calls no function, and an NMI in the middle of it may count, too.
  *
  * ftrace_lock covers the allocation; a gate may be put without it.
  */

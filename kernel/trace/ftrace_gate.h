@@ -13,19 +13,31 @@
 /* Of ftrace_list_func(); preemption is disabled inside. */
 DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
 
+/*
+ * An NMI may count between any two instructions, and the task may move to another CPU.
+ * x86 adds to a counter of this CPU by one instruction, and keeps its store behind what
+ * was done before. Elsewhere this_cpu_add() may be several instructions with interrupts
+ * off, or take no care of the order. An atomic operation is right on any CPU's counter.
+ */
+static __always_inline void ftrace_gate_add(unsigned int __percpu *counter, unsigned int n)
+{
+	barrier();
+	if (IS_ENABLED(CONFIG_X86))
+		this_cpu_add(*counter, n);
+	else
+		raw_atomic_fetch_add_release(n, (atomic_t *)raw_cpu_ptr(counter));
+	barrier();
+}
+
 /* In any context. Preemption may be enabled. */
 static __always_inline void ftrace_gate_enter(struct ftrace_gate_count __percpu *count)
 {
-	this_cpu_inc(count->entered);
-	barrier();
+	ftrace_gate_add(&count->entered, 1);
 }
 
 static __always_inline void ftrace_gate_leave(struct ftrace_gate_count __percpu *count)
 {
-	barrier();
-	/* What was done inside comes first, also where CPUs reorder stores. */
-	smp_mb__before_atomic();
-	this_cpu_inc(count->left);
+	ftrace_gate_add(&count->left, 1);
 }
 
 struct ftrace_gate *ftrace_gate_alloc(void);
