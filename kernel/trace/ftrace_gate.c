@@ -30,7 +30,8 @@
  * A task may go in on one CPU and out on another, so only the sums mean anything.
  * Where callers disable preemption from A to B, each CPU can be looked at by
  * itself (ftrace_gate_wait_each()), and a gate that is busy on all CPUs does no
- * harm.
+ * harm. Such gates are never given back, so a task that dies inside is forgotten
+ * there (gate_heal()).
  *
  * Trampolines count with one instruction if the address of the count, as an
  * offset from the CPU's base, fits into it. Those of static per-CPU variables do;
@@ -45,12 +46,15 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/bitmap.h>
+#include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include "ftrace_gate.h"
 #include "ftrace_ops.h"
@@ -59,7 +63,7 @@
 #define GATE_NR_STATIC		1024
 
 /* A task that has died inside never leaves. */
-#define GATE_PATIENCE		(10 * HZ)
+static unsigned long gate_patience = 10 * HZ;
 
 DEFINE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
 
@@ -180,7 +184,7 @@ static bool gate_is_empty_on(struct ftrace_gate_count __percpu *count, unsigned 
 static bool gate_pause(unsigned int *turn, unsigned long *end)
 {
 	if (!*turn)
-		*end = jiffies + GATE_PATIENCE;
+		*end = jiffies + gate_patience;
 	if (++*turn < 100) {
 		cpu_relax();
 		return true;
@@ -193,11 +197,47 @@ static bool gate_pause(unsigned int *turn, unsigned long *end)
 	return true;
 }
 
-/* The slow way, which does not ask who counts. */
+/* The slow way, which does not look at counts. */
 static void gate_give_up(void)
 {
-	pr_warn("somebody entered a callback and does not leave it: waiting for all tasks\n");
+	pr_warn("a task has been in a callback for %lu s; waiting for RCU-tasks\n",
+		gate_patience / HZ);
 	ftrace_wait_for_tasks();
+}
+
+/*
+ * Lets those leave who died inside on this CPU. The task that runs here is not inside,
+ * others of the CPU were not inside when they were switched out, and what interrupts
+ * this is out again when it goes on: so no other is missing.
+ */
+static long gate_heal(void *data)
+{
+	struct ftrace_gate_count __percpu *count = (__force void __percpu *)data;
+	unsigned int left, dead;
+
+	do {
+		left = this_cpu_read(count->left);
+		dead = this_cpu_read(count->entered) - left;
+	} while (left != this_cpu_read(count->left));
+	ftrace_gate_add(&count->left, dead);
+	return 0;
+}
+
+/* After gate_give_up(), so that no later wait of a gate that stays is for the dead. */
+static void gate_heal_all(struct ftrace_gate_count __percpu *count)
+{
+	struct ftrace_gate_count *gone;
+	unsigned int cpu;
+
+	guard(cpus_read_lock)();
+	for_each_possible_cpu(cpu) {
+		if (cpu_online(cpu)) {
+			work_on_cpu(cpu, gate_heal, (__force void *)count);
+		} else {
+			gone = per_cpu_ptr(count, cpu);
+			WRITE_ONCE(gone->left, gone->entered);
+		}
+	}
 }
 
 /**
@@ -222,9 +262,11 @@ void ftrace_gate_wait(struct ftrace_gate_count __percpu *count)
 }
 
 /**
- * ftrace_gate_wait_each - ftrace_gate_wait() for a gate within which nobody moves
+ * ftrace_gate_wait_each - ftrace_gate_wait() for a gate within which no task moves
  * @count: its counts; preemption is disabled inside, so that each CPU comes to be
  *	   outside by itself
+ *
+ * Such gates stay. A task that died inside is waited for once.
  *
  * Context: as ftrace_gate_wait().
  */
@@ -237,6 +279,7 @@ void ftrace_gate_wait_each(struct ftrace_gate_count __percpu *count)
 		while (!gate_is_empty_on(count, cpu)) {
 			if (!gate_pause(&turn, &end)) {
 				gate_give_up();
+				gate_heal_all(count);
 				return;
 			}
 		}

@@ -87,6 +87,31 @@ static void gate_waits(struct kunit *test)
 	ftrace_gate_put(gate);
 }
 
+/* A task that died inside is waited for once. The next wait is for those who live. */
+static void gate_heals(struct kunit *test)
+{
+	unsigned int last = cpumask_last(cpu_possible_mask);
+	struct ftrace_gate *gate = gate_kunit_alloc();
+	unsigned long patience = gate_patience, begin;
+
+	KUNIT_ASSERT_NOT_NULL(test, gate);
+	per_cpu_ptr(gate->count, last)->entered += 2;
+	gate_patience = HZ / 10;
+	ftrace_gate_wait_each(gate->count);
+	gate_patience = patience;
+	KUNIT_EXPECT_TRUE(test, gate_is_empty_on(gate->count, last));
+	begin = jiffies;
+	ftrace_gate_wait_each(gate->count);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 5 * HZ));
+
+	/* One who is inside is still seen. */
+	per_cpu_ptr(gate->count, last)->entered++;
+	KUNIT_EXPECT_FALSE(test, gate_is_empty_on(gate->count, last));
+	per_cpu_ptr(gate->count, last)->left++;
+	KUNIT_EXPECT_TRUE(test, gate_is_empty_on(gate->count, last));
+	ftrace_gate_put(gate);
+}
+
 /* When the static counts are used up there are others, and all can be had again. */
 static void gate_runs_out(struct kunit *test)
 {
@@ -120,6 +145,7 @@ static void gate_runs_out(struct kunit *test)
 static struct kunit_case gate_kunit_cases[] = {
 	KUNIT_CASE(gate_sums),
 	KUNIT_CASE(gate_waits),
+	KUNIT_CASE(gate_heals),
 	KUNIT_CASE(gate_runs_out),
 	{ }
 };
