@@ -15,6 +15,7 @@
  *
  * ftrace_lock covers everything.
  */
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -260,6 +261,7 @@ static u64 callset_order(const struct ftrace_ops *ops)
 /* Room for the ops of a callset, one that is added, and the guard. */
 static struct ftrace_ops **callset_list_alloc(const struct ftrace_callset *cs)
 {
+	KUNIT_STATIC_STUB_REDIRECT(callset_list_alloc, cs);
 	return kmalloc_array((cs ? cs->nr_ops : 0) + 2, sizeof(struct ftrace_ops *), GFP_KERNEL);
 }
 
@@ -329,13 +331,18 @@ struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftr
  * @cs: a callset, or NULL for the empty one
  * @ops: the ops
  *
+ * The way to the empty one takes no memory: sites that call a direct function without
+ * a trampoline always find it.
+ *
  * Context: ftrace_lock is held; sleeps.
  * Return: the callset, @cs itself if it does not call @ops, NULL for the empty
  * one; ERR_PTR of -ENOMEM or -ENOSPC.
  */
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	return ftrace_callset_has(cs, ops) ? callset_change(cs, ops, NULL) : cs;
+	if (!ftrace_callset_has(cs, ops))
+		return cs;
+	return cs->nr_ops - cs->nr_gone == 1 ? NULL : callset_change(cs, ops, NULL);
 }
 
 /**

@@ -2,6 +2,7 @@
 /*
  * KUnit tests of the callsets, on ops that are never registered.
  */
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/delay.h>
 
@@ -28,6 +29,24 @@ void ftrace_kunit_forbid_tramps(bool forbid)
 		callset_nr_tramps += CALLSET_MAX_TRAMPS;
 	else
 		callset_nr_tramps -= CALLSET_MAX_TRAMPS;
+}
+
+static struct ftrace_ops **callset_kunit_no_list(const struct ftrace_callset *cs)
+{
+	return NULL;
+}
+
+/**
+ * ftrace_kunit_forbid_lists - let the test's task find no memory for a list of ops
+ * @test: the test
+ * @forbid: true to begin with it, false to end it
+ */
+void ftrace_kunit_forbid_lists(struct kunit *test, bool forbid)
+{
+	if (forbid)
+		kunit_activate_static_stub(test, callset_list_alloc, callset_kunit_no_list);
+	else
+		kunit_deactivate_static_stub(test, callset_list_alloc);
 }
 
 #define CALLSET_KUNIT_OPS	3

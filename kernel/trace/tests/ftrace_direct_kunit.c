@@ -257,6 +257,36 @@ static void direct_detach_without_memory(struct kunit *test)
 	ftrace_free_filter(&third);
 }
 
+/* A site that calls the direct function itself has nothing else to keep it from there. */
+static void direct_alone_detach_without_memory(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	ftrace_kunit_forbid_lists(test, true);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
+	ftrace_kunit_forbid_lists(test, false);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+	direct_kunit_call(test);
+}
+
+/* Beside others, the trampoline leads nowhere from then on, and the others are called. */
+static void direct_detach_without_lists(struct kunit *test)
+{
+	unsigned int hits;
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	ftrace_kunit_forbid_lists(test, true);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
+	hits = direct_kunit_hits;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 10);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	ftrace_kunit_forbid_lists(test, false);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 10);
+}
+
 #ifdef CONFIG_X86_64
 /* Counts who comes, and returns. */
 extern void direct_kunit_image(void);
@@ -491,6 +521,8 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_refuses_ipmodify),
 	KUNIT_CASE(direct_asks_before_sharing),
 	KUNIT_CASE(direct_detach_without_memory),
+	KUNIT_CASE(direct_alone_detach_without_memory),
+	KUNIT_CASE(direct_detach_without_lists),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(direct_altered_site),
 #endif
