@@ -193,7 +193,8 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
-	cs->one = ftrace_callset_is_plain(cs);
+	/* That the registers are there is for ftrace_ops_call() to see. */
+	cs->one = ftrace_callset_is_plain(cs) && !(cs->flags & FTRACE_OPS_FL_SAVE_REGS);
 	callset_set_entry(cs);
 	if (cs->direct && !IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
 		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));

@@ -68,12 +68,23 @@ void ftrace_wait_for_tasks(void);
 void *ftrace_ops_callback(const struct ftrace_ops *ops);
 enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);
 
-/* For the functions that call several ops; its protection is the caller's. */
+/*
+ * For the functions that call several ops; its protection is the caller's. A site that
+ * still calls ftrace_caller, while its record names a callset with FTRACE_OPS_FL_SAVE_REGS,
+ * has no registers for an ops that asks for them. Such an ops is not attached yet.
+ */
 static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long parent_ip,
 					    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	if (!(ops->flags & FTRACE_OPS_FL_RCU) || rcu_is_watching())
-		ops->func(ip, parent_ip, ops, fregs);
+	unsigned long flags = ops->flags & (FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_SAVE_REGS);
+
+	if (unlikely(flags)) {
+		if ((flags & FTRACE_OPS_FL_RCU) && !rcu_is_watching())
+			return;
+		if ((flags & FTRACE_OPS_FL_SAVE_REGS) && !ftrace_get_regs(fregs))
+			return;
+	}
+	ops->func(ip, parent_ip, ops, fregs);
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE

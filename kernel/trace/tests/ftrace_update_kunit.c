@@ -484,6 +484,41 @@ static void update_waits_for_guest(struct kunit *test)
 	kfree(host);
 }
 
+static void update_kunit_list_func(unsigned long ip, struct ftrace_regs *fregs)
+{
+	/* As ftrace_caller does. */
+	preempt_disable_notrace();
+	ftrace_list_func(ip, _THIS_IP_, NULL, fregs);
+	preempt_enable_notrace();
+}
+
+/*
+ * Between the time that a record gets a callset and the time that its site calls
+ * ftrace_regs_caller, a call comes without registers: an ops that asks for these is not
+ * called. It has not been attached yet.
+ */
+static void update_list_func_without_regs(struct kunit *test)
+{
+	struct update_kunit_ops *u = update_kunit_ops;
+	struct pt_regs regs = { };
+	struct ftrace_regs *fregs = (struct ftrace_regs *)&regs;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) || ftrace_get_regs(fregs))
+		kunit_skip(test, "no callback is without registers here");
+	u[1].ops.flags = FTRACE_OPS_FL_SAVE_REGS;
+	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[1], 1), 0);
+	update_kunit_list_func(kunit_site(0), fregs);
+	KUNIT_EXPECT_EQ(test, u[1].hits[0], 0);
+	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[0], 1), 0);
+	update_kunit_list_func(kunit_site(0), fregs);
+	KUNIT_EXPECT_EQ(test, u[0].hits[0], 1);
+	KUNIT_EXPECT_EQ(test, u[1].hits[0], 0);
+	/* With registers, it is. */
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, u[0].hits[0], 2);
+	KUNIT_EXPECT_EQ(test, u[1].hits[0], 1);
+}
+
 /* So long that a wait for the tasks below would be seen. */
 #define UPDATE_KUNIT_RESTLESS	(15 * HZ)
 
@@ -775,6 +810,7 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_set_func, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_dynamic_ops, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_waits_for_guest, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_list_func_without_regs, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_beside_restless_tasks, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_leaves_nothing, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_while_called, update_kunit_ways_gen_params),
