@@ -6,8 +6,8 @@
  * Invariants:
  *  1. An ops on the list is attached to the sites that its filter wants, except
  *     those in quarantine, unless tracing is switched off for it (ftrace_enabled).
- *  2. An ops that may go away has a gate from before its first site calls it until
- *     nobody is inside.
+ *  2. An ops that may go away, and whose callback returns to its caller, has a gate
+ *     from before its first site calls it until no task is inside.
  *
  * ftrace_static.c does this without sites to switch. ftrace_lock covers all of it.
  */
@@ -66,10 +66,14 @@ void ftrace_release_repaired(void)
 	}
 }
 
-/* Nobody calls a direct ops: its code is entered, and left to somewhere else. */
-static bool ops_has_gate(const struct ftrace_ops *ops)
+/*
+ * Callers can count the tasks inside of a callback that returns to them. A direct ops
+ * has code that is entered, and one with FTRACE_OPS_FL_IPMODIFY names code where the
+ * task goes on: no caller sees when a task has left that.
+ */
+static bool ops_goes_on(const struct ftrace_ops *ops)
 {
-	return !(ops->flags & FTRACE_OPS_FL_DIRECT) && !ftrace_ops_is_permanent(ops);
+	return ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_IPMODIFY);
 }
 
 static void ops_forget(struct ftrace_ops *ops)
@@ -99,7 +103,7 @@ int ftrace_attach(struct ftrace_ops *ops)
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
 	/* One that nobody has waited for since it was detached has it still. */
-	if (ops_has_gate(ops) && !ops->gate) {
+	if (!ops->gate && !ops_goes_on(ops) && !ftrace_ops_is_permanent(ops)) {
 		ops->gate = ftrace_gate_alloc();
 		if (!ops->gate)
 			return -ENOMEM;
@@ -138,7 +142,7 @@ void ftrace_detach(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_wait - wait until nobody is inside of an ops
+ * ftrace_ops_wait - wait until no task is inside of an ops, or where it sent the task
  * @ops: detached
  *
  * Returns at once if nothing of the ops can go away.
@@ -147,6 +151,8 @@ void ftrace_detach(struct ftrace_ops *ops)
  */
 void ftrace_ops_wait(struct ftrace_ops *ops)
 {
+	if (ops_goes_on(ops) && !ftrace_ops_is_permanent(ops))
+		ftrace_wait_for_tasks();
 	if (!ops->gate)
 		return;
 	ftrace_gate_close();

@@ -16,6 +16,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_callset.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
@@ -139,22 +140,17 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool free_filters)
 {
-	bool wait;
 	int ret;
 
 	scoped_guard(mutex, &ftrace_share_mutex) {
 		if (!direct_is_registered(ops) || ops->direct_call != addr)
 			return -EINVAL;
-		wait = !ftrace_ops_is_permanent(ops);
 		ret = ftrace_ops_unregister(ops);
-		if (!ret)
-			direct_reset(ops);
+		if (ret)
+			return ret;
 	}
-	if (ret)
-		return ret;
-
-	if (wait)
-		ftrace_wait_for_tasks();
+	ftrace_ops_wait(ops);
+	direct_reset(ops);
 	if (free_filters)
 		ftrace_free_filter(ops);
 	return 0;

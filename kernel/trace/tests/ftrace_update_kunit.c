@@ -484,6 +484,46 @@ static void update_waits_for_guest(struct kunit *test)
 	kfree(host);
 }
 
+#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+static struct update_kunit_host *update_kunit_detourist;
+
+/* Where the functions go on that the next callback sends elsewhere: it stays there. */
+static noinline notrace unsigned long update_kunit_detour(unsigned long a, unsigned long b)
+{
+	kunit_guest_stay(&update_kunit_detourist->guest);
+	return 6;
+}
+
+static void update_kunit_detour_func(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct update_kunit_host *host = container_of(ops, struct update_kunit_host, ops);
+
+	if (READ_ONCE(host->guest.task) == current && in_task())
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)update_kunit_detour);
+}
+
+/* A task that was sent elsewhere may be in code that goes with the ops. */
+static void update_waits_for_detour(struct kunit *test)
+{
+	struct update_kunit_host *host = kzalloc(sizeof(*host), GFP_KERNEL);
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, host);
+	update_kunit_detourist = host;
+	host->ops.func = update_kunit_detour_func;
+	host->ops.flags = FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&host->ops, kunit_site(0), 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&host->ops), 0);
+	task = kunit_guest_begin(test, &host->guest);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&host->ops), 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(host->guest.left));
+	kunit_guest_end(task);
+	ftrace_free_filter(&host->ops);
+	kfree(host);
+}
+#endif
+
 static void update_kunit_list_func(unsigned long ip, struct ftrace_regs *fregs)
 {
 	/* As ftrace_caller does. */
@@ -810,6 +850,9 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_set_func, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_dynamic_ops, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_waits_for_guest, update_kunit_ways_gen_params),
+#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+	KUNIT_CASE_PARAM(update_waits_for_detour, update_kunit_ways_gen_params),
+#endif
 	KUNIT_CASE_PARAM(update_list_func_without_regs, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_beside_restless_tasks, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_leaves_nothing, update_kunit_ways_gen_params),
