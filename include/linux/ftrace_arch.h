@@ -320,6 +320,7 @@ struct ftrace_code {
  * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS, _IPMODIFY and _RETHOOK
  * @coming: a transaction that is being planned brings sites
  * @leaving: an ops of it is being detached
+ * @pinned: altered text may lead to it, so it stays
  * @nr_ops: how many @ops
  * @nr_funcs: how many of them are functions to call, the first ones
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
@@ -338,7 +339,6 @@ struct ftrace_code {
  * @arch: what the architecture keeps of the trampoline
  * @hash: in the hash of callsets by their ops
  * @idle: in the list of those without sites
- * @pinned: in the list of those that altered text may lead to; these stay
  * @code: its trampoline, to be found
  * @retiree: frees the callset and its trampoline
  * @entry: what the word at a site points to, on an architecture that has such a word
@@ -360,6 +360,7 @@ struct ftrace_callset {
 	unsigned int		nr_sites;
 	bool			coming;
 	bool			leaving;
+	bool			pinned;
 	bool			counting;
 	bool			one;
 	unsigned long		flags;
@@ -378,7 +379,6 @@ struct ftrace_callset {
 	void			*arch;
 	struct hlist_node	hash;
 	struct list_head	idle;
-	struct list_head	pinned;
 	struct ftrace_code	code;
 	struct ftrace_retiree	retiree;
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS

@@ -11,12 +11,9 @@
  *
  * ftrace_static.c does this without sites to switch. ftrace_lock covers all of it.
  */
-#define pr_fmt(fmt) "ftrace: " fmt
-
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/lockdep.h>
-#include <linux/printk.h>
 
 #include <asm/sections.h>
 
@@ -25,46 +22,10 @@
 #include "ftrace_gate.h"
 #include "ftrace_guarded.h"
 #include "ftrace_ops.h"
-#include "ftrace_quarantine.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
 #include "ftrace_stubs.h"
 #include "ftrace_update.h"
-
-/* Attaches a site to all ops that want it, as if it were new. */
-static void attach_repaired(struct ftrace_record *rec, unsigned long ip)
-{
-	if (ftrace_update_site(ip))
-		ftrace_rec_quarantine(rec);
-	else if (!ftrace_rec_quarantined(rec))
-		pr_info("%pS (%lx) is repaired and can be traced\n", (void *)ip, ip);
-}
-
-/**
- * ftrace_release_repaired - take sites out of quarantine that are sound again
- *
- * The code that altered a site may have restored it. From then on the site is
- * attached to all ops that want it, also to those that went on without it. If
- * that fails the site stays in quarantine.
- *
- * Context: ftrace_lock is held; sleeps.
- */
-void ftrace_release_repaired(void)
-{
-	struct ftrace_table *table;
-	struct ftrace_record *rec;
-
-	if (!ftrace_has_quarantine || ftrace_disabled)
-		return;
-	for_each_ftrace_table(table) {
-		for_each_ftrace_rec(table, rec) {
-			unsigned long ip = ftrace_rec_ip(table, rec);
-
-			if (ftrace_quarantine_release(rec, ip))
-				attach_repaired(rec, ip);
-		}
-	}
-}
 
 /*
  * Callers can count the tasks inside of a callback that returns to them. A direct ops
@@ -97,8 +58,6 @@ int ftrace_attach(struct ftrace_ops *ops)
 {
 	static unsigned int seq;
 	int ret;
-
-	ftrace_release_repaired();
 
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;

@@ -42,9 +42,6 @@ static DEFINE_HASHTABLE(callset_hash, 10);
 /* Those in the hash that have no sites. */
 static LIST_HEAD(callsets_idle);
 
-/* Those that altered text may lead to. */
-LIST_HEAD(ftrace_callsets_pinned);
-
 /* Beyond this many, a callset does without a trampoline of its own. */
 #define CALLSET_MAX_TRAMPS	65536
 #define CALLSET_MAX_TRAMP_OPS	1024
@@ -189,7 +186,6 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	cs->retiree.hide = callset_hide;
 	cs->retiree.free = callset_free;
 	INIT_LIST_HEAD(&cs->idle);
-	INIT_LIST_HEAD(&cs->pinned);
 	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
@@ -370,7 +366,7 @@ void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr)
  * ftrace_callset_drop - drop a callset that has no sites
  * @cs: the callset
  *
- * One that is pinned stays for ever.
+ * One to whose target altered text may lead stays for ever.
  *
  * Until the grace period is over it can still be found by its number and by
  * its trampoline, for the sake of tasks that were preempted there.
@@ -383,7 +379,7 @@ void ftrace_callset_drop(struct ftrace_callset *cs)
 
 	hash_del(&cs->hash);
 	list_del_init(&cs->idle);
-	if (!list_empty(&cs->pinned))
+	if (cs->pinned)
 		return;
 	if (cs->tramp)
 		callset_nr_tramps--;
@@ -401,22 +397,6 @@ void ftrace_callsets_drop_idle(void)
 
 	list_for_each_entry_safe(cs, next, &callsets_idle, idle)
 		ftrace_callset_drop(cs);
-}
-
-/**
- * ftrace_callset_pin - keep a callset for ever
- * @cs: the callset, to whose target altered text may lead
- *
- * Someone who saved a CALL of ours may write it back, so the trampoline must stay.
- *
- * Context: ftrace_lock is held.
- */
-void ftrace_callset_pin(struct ftrace_callset *cs)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	if (list_empty(&cs->pinned))
-		list_add(&cs->pinned, &ftrace_callsets_pinned);
 }
 
 /**

@@ -7,13 +7,10 @@
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
-#include <linux/list.h>
 
 #include "ftrace_callset_map.h"
 
 struct ftrace_table;
-
-extern struct list_head ftrace_callsets_pinned;
 
 struct ftrace_callset *ftrace_callset_at(unsigned long ip);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
@@ -22,7 +19,6 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
 int ftrace_callsets_establish(void);
 int ftrace_callset_establish(struct ftrace_callset *cs);
-void ftrace_callset_pin(struct ftrace_callset *cs);
 void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
 void ftrace_callset_drop(struct ftrace_callset *cs);
 void ftrace_callsets_drop_idle(void);

@@ -196,10 +196,8 @@ static struct ftrace_site_set *match_number(const struct site_pattern *pattern)
 }
 
 /**
- * ftrace_site_set_drop_quarantined - take sites in quarantine out of a set
- * @set: just made, and known to its maker alone
- *
- * Those that have been repaired since are not in quarantine any more.
+ * ftrace_site_set_drop_quarantined - leave sites in quarantine out of what is asked for
+ * @set: just made; no other CPU sees it
  *
  * Context: ftrace_lock is held; sleeps.
  */
@@ -210,7 +208,6 @@ void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_release_repaired();
 	if (!ftrace_has_quarantine)
 		return;
 	for (unsigned int i = 0; i < set->nr; i++) {
@@ -445,7 +442,6 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 	memset(addrs, 0, cnt * sizeof(*addrs));
 
 	scoped_guard(mutex, &ftrace_lock) {
-		ftrace_release_repaired();
 		for_each_ftrace_table(table) {
 			if (!table->mod)
 				lookup_table(l, table);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Quarantine: sites whose text is not what it should be. Somebody has altered
+ * Quarantine: sites whose text is not what it should be. Other code has altered
  * them, and may do so again.
  *
  * Invariants:
- *  1. A site in quarantine has no callset, and its text is not written.
- *  2. A callset that a site left for quarantine stays: the code that altered the
+ *  1. A site in quarantine has no callset, and its text is not written. It stays in
+ *     quarantine until its text is freed.
+ *  2. A callset that a site left for quarantine stays, too: the code that altered the
  *     site may have saved its CALL, and may write it back.
- *  3. The site leaves quarantine once its text is a NOP, or a CALL to a callset
- *     that stays for that reason.
  *
- * What other parts of the kernel may do with such a site is in ftrace_sites.c; when
- * sites are looked at again, in ftrace_attach.c. ftrace_lock covers all of it.
+ * What other parts of the kernel may do with such a site is in ftrace_sites.c.
+ * ftrace_lock covers all of it.
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -26,7 +25,7 @@
 bool ftrace_has_quarantine;
 
 /**
- * ftrace_quarantine - leave a site alone until it is repaired, and say why
+ * ftrace_quarantine - leave a site alone from now on, and say why
  * @rec: its record
  * @ip: the site
  * @target: what it should have called; 0 for a NOP
@@ -44,54 +43,8 @@ void ftrace_quarantine(struct ftrace_record *rec, unsigned long ip, unsigned lon
 	ftrace_has_quarantine = true;
 	if (!cs)
 		return;
-	ftrace_callset_pin(cs);
+	cs->pinned = true;
 	ftrace_callset_add_sites(cs, -1);
-}
-
-/* Tells in *@target what the site calls if it is. */
-static bool site_is_repaired(const struct ftrace_record *rec, unsigned long ip,
-			     unsigned long *target)
-{
-	const struct ftrace_table *table = ftrace_table_find(ip);
-	struct ftrace_callset *cs;
-	unsigned int step;
-
-	*target = 0;
-	if (arch_ftrace_check_site(ip, 0) == FTRACE_SITE_OK)
-		return true;
-	list_for_each_entry(cs, &ftrace_callsets_pinned, pinned) {
-		ftrace_callset_targets(cs, table, rec, 1, target, &step);
-		if (arch_ftrace_check_site(ip, *target) == FTRACE_SITE_OK)
-			return true;
-	}
-	return false;
-}
-
-/**
- * ftrace_quarantine_release - take a site out of quarantine if it is repaired
- * @rec: its record
- * @ip: the site
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: whether it was in quarantine, and is not any more. It is a NOP then.
- */
-bool ftrace_quarantine_release(struct ftrace_record *rec, unsigned long ip)
-{
-	struct ftrace_patch *patch;
-	unsigned long target;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (!ftrace_rec_quarantined(rec) || !site_is_repaired(rec, ip, &target))
-		return false;
-	if (target) {
-		patch = arch_ftrace_patch_begin(1);
-		arch_ftrace_patch_move(patch, target, NULL);
-		arch_ftrace_patch_add(patch, ip, 0);
-		arch_ftrace_patch_end(patch);
-	}
-	ftrace_rec_release(rec);
-	return true;
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sites whose text somebody has altered. See ftrace_quarantine.c.
+ * Sites whose text is not what it should be. See ftrace_quarantine.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_QUARANTINE_H
 #define _KERNEL_TRACE_FTRACE_QUARANTINE_H
@@ -13,7 +13,6 @@ struct ftrace_table;
 extern bool ftrace_has_quarantine;
 
 void ftrace_quarantine(struct ftrace_record *rec, unsigned long ip, unsigned long target);
-bool ftrace_quarantine_release(struct ftrace_record *rec, unsigned long ip);
 void ftrace_quarantine_init(struct ftrace_table *table);
 void ftrace_quarantine_report(const struct ftrace_table *table);
 

@@ -71,11 +71,6 @@ static inline void ftrace_rec_quarantine(struct ftrace_record *rec)
 	WRITE_ONCE(rec->state, rec->state | FTRACE_STATE_QUARANTINE);
 }
 
-static inline void ftrace_rec_release(struct ftrace_record *rec)
-{
-	WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
-}
-
 /*
  * Without trampolines, and without a word at the site, each call of a traced function
  * searches for its site's callset.

@@ -425,8 +425,6 @@ void ftrace_release_mod(struct module *mod)
 	}
 	ftrace_filter_forget_module(mod);
 	ftrace_kallsyms_forget_module(mod);
-	/* It may have altered sites, and put back what it found. */
-	ftrace_release_repaired();
 }
 #endif /* CONFIG_MODULES */
 

@@ -15,9 +15,9 @@
  *  2. The mapping from callset to callset is computed once for each callset
  *     and each change of the transaction, not once for each record.
  *  3. A site whose text is not what its record says is quarantined: reported,
- *     and left alone by this and all later transactions, until its text is
- *     repaired. An ops that wants such a site alone, or goes around its function,
- *     gets an error; others go on without the site.
+ *     and left alone by this and all later transactions. An ops that wants such a
+ *     site alone, or goes around its function, gets an error; others go on without
+ *     the site.
  *  4. Through a transaction, an ops that stays attached to a site sees every
  *     call exactly once: both the old and the new target call it, and a CPU
  *     calls one of them.
@@ -644,22 +644,6 @@ static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsi
 	const struct ftrace_site_set *set = ops->filter->only;
 
 	return ftrace_ops_is_active(ops) && (!set || ftrace_site_set_meets(set, start, end));
-}
-
-/**
- * ftrace_update_site - attach a site without ops to all that want it
- * @ip: the site
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: as for ftrace_update_table().
- */
-int ftrace_update_site(unsigned long ip)
-{
-	DEFINE_FLEX(struct ftrace_site_set, site, ip, nr, 1);
-	struct ftrace_tx tx = { .sites = site };
-
-	site->ip[0] = ip;
-	return tx_run_for(&tx, ops_may_want, ip, ip + 1);
 }
 
 /**

@@ -530,9 +530,7 @@ static void fgraph_altered_site(struct kunit *test)
 	kunit_poke(ip, call);
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
-	kunit_poke(ip, nop);
-	scoped_guard(mutex, &ftrace_lock)
-		ftrace_release_repaired();
+	ftrace_kunit_repair((unsigned long)ip, nop);
 }
 
 /* After ftrace_kill() no site is written. A user can go nevertheless, and is not called. */

@@ -31,6 +31,21 @@ void ftrace_kunit_forbid_tramps(bool forbid)
 		callset_nr_tramps -= CALLSET_MAX_TRAMPS;
 }
 
+/**
+ * ftrace_kunit_repair - take a site out of quarantine, which only tests do
+ * @ip: the site
+ * @nop: what it was before
+ */
+void ftrace_kunit_repair(unsigned long ip, const void *nop)
+{
+	struct ftrace_record *rec;
+
+	kunit_poke((void *)ip, nop);
+	guard(mutex)(&ftrace_lock);
+	rec = ftrace_site_find(ip);
+	WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
+}
+
 static struct ftrace_ops **callset_kunit_no_list(const struct ftrace_callset *cs)
 {
 	return NULL;

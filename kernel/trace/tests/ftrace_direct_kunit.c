@@ -324,17 +324,8 @@ static void direct_altered_site(struct kunit *test)
 	entered = direct_kunit_entered;
 	direct_kunit_call(test);
 	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered);
-	kunit_poke(ip, nop);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
-
-	/* Alone, there is nothing but the address to be remembered by. */
-	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct_kunit_ops, image), 0);
-	memcpy(call, ip, sizeof(call));
-	kunit_poke(ip, kunit_other);
-	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), 0);
-	kunit_poke(ip, call);
-	scoped_guard(mutex, &ftrace_lock)
-		ftrace_release_repaired();
+	ftrace_kunit_repair((unsigned long)ip, nop);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
 	KUNIT_EXPECT_EQ(test, ftrace_location(kunit_site(0)), (unsigned long)ip);
 }
@@ -479,19 +470,13 @@ static void direct_bpf_in_quarantine(struct kunit *test)
 {
 	union bpf_attr attr = { .raw_tracepoint.prog_fd = direct_kunit_bpf_load("gcd") };
 	struct ftrace_record *rec;
-	bool has_quarantine;
 	u32 state;
 	int link;
 
 	KUNIT_ASSERT_GE(test, (int)attr.raw_tracepoint.prog_fd, 0);
-	/*
-	 * As if there were no quarantine, for nobody is to look whether it is repaired. And
-	 * as if no direct call had been there: those may come back, and find the site.
-	 */
+	/* As if no direct call had been there: those may come back, and find the site. */
 	scoped_guard(mutex, &ftrace_lock) {
 		rec = ftrace_site_find(kunit_site(0));
-		has_quarantine = ftrace_has_quarantine;
-		ftrace_has_quarantine = false;
 		state = rec->state;
 		WRITE_ONCE(rec->state, FTRACE_STATE_QUARANTINE);
 	}
@@ -499,10 +484,7 @@ static void direct_bpf_in_quarantine(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link, -EBUSY);
 	if (link >= 0)
 		close_fd(link);
-	scoped_guard(mutex, &ftrace_lock) {
-		WRITE_ONCE(rec->state, state);
-		ftrace_has_quarantine = has_quarantine;
-	}
+	WRITE_ONCE(rec->state, state);
 
 	link = direct_kunit_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
 	KUNIT_EXPECT_GE(test, link, 0);

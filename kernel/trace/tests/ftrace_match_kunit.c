@@ -208,7 +208,8 @@ static void match_line_number(struct kunit *test)
 		ftrace_rec_quarantine(&table->recs[lost]);
 		ftrace_has_quarantine = true;
 		second = ftrace_match_sites("2", NULL);
-		ftrace_rec_release(&table->recs[lost]);
+		WRITE_ONCE(table->recs[lost].state,
+			   table->recs[lost].state & ~FTRACE_STATE_QUARANTINE);
 		ftrace_has_quarantine = has_quarantine;
 
 		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, second);
@@ -322,7 +323,6 @@ static void match_look_up_missing(struct kunit *test)
 	unsigned long addrs[2];
 	const char *names[2];
 	struct ftrace_record *rec;
-	bool has_quarantine;
 
 	names[0] = "gcd";
 	names[1] = "int_sqrt";
@@ -337,19 +337,15 @@ static void match_look_up_missing(struct kunit *test)
 	names[1] = "no_such_function";
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
 
-	/* As if there were no quarantine, for nobody is to look whether it is repaired. */
 	names[0] = "gcd";
 	names[1] = "int_sqrt";
 	scoped_guard(mutex, &ftrace_lock) {
 		rec = ftrace_site_find(kunit_site(2));
-		has_quarantine = ftrace_has_quarantine;
-		ftrace_has_quarantine = false;
 		ftrace_rec_quarantine(rec);
 	}
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
 	scoped_guard(mutex, &ftrace_lock) {
-		ftrace_rec_release(rec);
-		ftrace_has_quarantine = has_quarantine;
+		WRITE_ONCE(rec->state, rec->state & ~FTRACE_STATE_QUARANTINE);
 	}
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), 0);
 }

@@ -751,26 +751,6 @@ static void update_kunit_expect_quarantine(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
 }
 
-/*
- * Site 0 is repaired: the next who asks for it gets it, and so does ops 2, which
- * wants those of @bits.
- */
-static void update_kunit_expect_release(struct kunit *test, unsigned int bits)
-{
-	struct update_kunit_ops *u = update_kunit_ops;
-	unsigned int all[4] = { 0, 0, bits, 1 };
-
-	/* Until then, a CALL there may reach who wants the site, but nobody else. */
-	KUNIT_EXPECT_NOT_NULL(test, update_kunit_quarantined());
-	update_kunit_expect_all(test, all, 2);
-	memset(u[2].hits, 0, sizeof(u[2].hits));
-	KUNIT_EXPECT_EQ(test, update_kunit_attach(&u[3], 1), 0);
-	KUNIT_EXPECT_NULL(test, update_kunit_quarantined());
-	KUNIT_EXPECT_EQ(test, ftrace_location(update_kunit_ips[0]), update_kunit_ips[0]);
-	update_kunit_expect_all(test, all, 4);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[3].ops), 0);
-}
-
 /* A site is not what its record says: a request for it, or for all or none, fails. */
 static void update_quarantine(struct kunit *test)
 {
@@ -809,23 +789,22 @@ static void update_quarantine(struct kunit *test)
 
 	if (rec)
 		update_kunit_mark(rec, marks);
-	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
-	kunit_poke((void *)update_kunit_ips[0], bytes);
-	update_kunit_expect_release(test, UPDATE_KUNIT_ALL & ~1);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
+	ftrace_kunit_repair(update_kunit_ips[0], bytes);
 	update_kunit_expect_state(test, &before);
 }
 
-/* Our CALL is saved by somebody who puts it back when its time is over. */
-static void update_release_call(struct kunit *test)
+/* Our CALL was saved, and is written back: it leads to where no ops waits any more. */
+static void update_call_comes_back(struct kunit *test)
 {
 	struct update_kunit_state before = update_kunit_state();
 	struct update_kunit_ops *u = update_kunit_ops;
-	u8 call[MCOUNT_INSN_SIZE];
+	unsigned int bits[3] = { 0, 0, UPDATE_KUNIT_ALL & ~1 };
+	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
 
 	kunit_needs_poke(test);
 	if (before.callset[0])
 		kunit_skip(test, "somebody else is attached");
+	memcpy(nop, (void *)update_kunit_ips[0], sizeof(nop));
 	KUNIT_ASSERT_EQ(test, update_kunit_filter(&u[2], UPDATE_KUNIT_ALL), 0);
 	KUNIT_ASSERT_EQ(test, update_kunit_attach(&u[0], 1), 0);
 	memcpy(call, (void *)update_kunit_ips[0], sizeof(call));
@@ -833,10 +812,11 @@ static void update_release_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
 
-	/* It leads to where nobody waits any more. */
 	kunit_poke((void *)update_kunit_ips[0], call);
-	update_kunit_expect_release(test, UPDATE_KUNIT_ALL);
+	KUNIT_EXPECT_NOT_NULL(test, update_kunit_quarantined());
+	update_kunit_expect_all(test, bits, 3);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
+	ftrace_kunit_repair(update_kunit_ips[0], nop);
 	update_kunit_expect_state(test, &before);
 }
 
@@ -858,7 +838,7 @@ static struct kunit_case update_kunit_cases[] = {
 	KUNIT_CASE_PARAM(update_leaves_nothing, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_while_called, update_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(update_quarantine, update_kunit_ways_gen_params),
-	KUNIT_CASE_PARAM(update_release_call, update_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(update_call_comes_back, update_kunit_ways_gen_params),
 	{ }
 };
 
