@@ -278,9 +278,11 @@ void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
  * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
  *	  in code that is going away; makes the object unfindable
  * @free: called once no reader is left
+ * @text: how many bytes of code go with it
  */
 struct ftrace_retiree {
 	struct list_head	node;
+	size_t			text;
 	void			(*hide)(struct ftrace_retiree *retiree);
 	void			(*free)(struct ftrace_retiree *retiree);
 };

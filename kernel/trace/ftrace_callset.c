@@ -453,7 +453,8 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 
 	if (ftrace_callset_is_direct(cs))
 		return 0;
-	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS)
+	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS ||
+	    (!cs->direct && ftrace_retired_is_full()))
 		return ret;
 	cs->counts = callset_stub_counts(cs);
 	if (arch_ftrace_tramp_alloc(cs)) {
@@ -467,6 +468,7 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 	cs->code.size = cs->tramp_size;
 	cs->code.name = FTRACE_TRAMPOLINE_SYM;
 	ftrace_code_add(&cs->code);
+	cs->retiree.text = cs->tramp_size;
 	return 0;
 }
 

@@ -17,7 +17,9 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sizes.h>
 #include <linux/trace_recursion.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <asm/sections.h>
@@ -183,6 +185,12 @@ enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct
 
 static LIST_HEAD(ftrace_retired);
 
+/* How much code is in what is retired and not freed; and what waits for it to be less. */
+static size_t ftrace_retired_text;
+static DECLARE_WAIT_QUEUE_HEAD(ftrace_retired_less);
+
+#define FTRACE_RETIRED_MAX	SZ_4M
+
 /**
  * ftrace_wait_for_tasks - wait until nobody is in code that can't be entered
  *
@@ -203,6 +211,7 @@ void ftrace_wait_for_tasks(void)
 static void ftrace_retire_work_func(struct work_struct *work)
 {
 	struct ftrace_retiree *retiree, *next;
+	size_t text = 0;
 	LIST_HEAD(list);
 
 	scoped_guard(mutex, &ftrace_lock)
@@ -219,8 +228,13 @@ static void ftrace_retire_work_func(struct work_struct *work)
 
 	/* An unwinder may just have found one. */
 	synchronize_rcu();
-	list_for_each_entry_safe(retiree, next, &list, node)
+	list_for_each_entry_safe(retiree, next, &list, node) {
+		text += retiree->text;
 		retiree->free(retiree);
+	}
+	scoped_guard(mutex, &ftrace_lock)
+		WRITE_ONCE(ftrace_retired_text, ftrace_retired_text - text);
+	wake_up_all(&ftrace_retired_less);
 }
 
 static DECLARE_WORK(ftrace_retire_work, ftrace_retire_work_func);
@@ -236,7 +250,30 @@ void ftrace_retire(struct ftrace_retiree *retiree)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_add_tail(&retiree->node, &ftrace_retired);
+	WRITE_ONCE(ftrace_retired_text, ftrace_retired_text + retiree->text);
 	/* Early in boot there are no workqueues; a later call takes it along. */
 	if (system_unbound_wq)
 		queue_work(system_unbound_wq, &ftrace_retire_work);
+}
+
+/**
+ * ftrace_retired_is_full - whether too much code waits to be freed to make more
+ *
+ * Beside a task that never sleeps, nothing is freed. Callsets do without trampolines then.
+ *
+ * Context: any.
+ */
+bool ftrace_retired_is_full(void)
+{
+	return READ_ONCE(ftrace_retired_text) > FTRACE_RETIRED_MAX;
+}
+
+/**
+ * ftrace_retired_wait - wait a little until new code can be made
+ *
+ * Context: process context, sleeps; ftrace_lock is not held.
+ */
+void ftrace_retired_wait(void)
+{
+	wait_event_timeout(ftrace_retired_less, !ftrace_retired_is_full(), HZ);
 }

@@ -64,6 +64,8 @@ void ftrace_ops_init(struct ftrace_ops *ops);
 bool ftrace_ops_is_active(const struct ftrace_ops *ops);
 bool ftrace_ops_is_permanent(const struct ftrace_ops *ops);
 void ftrace_retire(struct ftrace_retiree *retiree);
+bool ftrace_retired_is_full(void);
+void ftrace_retired_wait(void);
 void ftrace_wait_for_tasks(void);
 void *ftrace_ops_callback(const struct ftrace_ops *ops);
 enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct ftrace_ops *b);

@@ -52,6 +52,7 @@ int ftrace_ops_register(struct ftrace_ops *ops)
 {
 	int ret;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_lock);
 
 	ftrace_ops_init(ops);

@@ -92,8 +92,9 @@ static struct ftrace_stub_table *stub_add_table(struct ftrace_callset *cs,
 	return st;
 }
 
-static struct ftrace_code *stub_group_make(struct ftrace_callset *cs, struct ftrace_table *table,
-					   unsigned int i)
+static struct ftrace_code *stub_group_make(struct ftrace_callset *cs,
+					   struct ftrace_stub_table *st,
+					   struct ftrace_table *table, unsigned int i)
 {
 	u64 __percpu *counts = ftrace_counts_group(cs->counts, table, i);
 	unsigned int nr = ftrace_count_group_size(table, i);
@@ -111,6 +112,9 @@ static struct ftrace_code *stub_group_make(struct ftrace_callset *cs, struct ftr
 		return NULL;
 	}
 	ftrace_code_add(group);
+	/* They are retired with the callset, or before it with the table. */
+	st->retiree.text += group->size;
+	cs->retiree.text += group->size;
 	return group;
 }
 
@@ -137,7 +141,7 @@ int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 		return -ENOMEM;
 	for (unsigned int i = first / FTRACE_COUNT_GROUP;
 	     i <= (first + nr - 1) / FTRACE_COUNT_GROUP; i++) {
-		st->group[i] = st->group[i] ?: stub_group_make(cs, table, i);
+		st->group[i] = st->group[i] ?: stub_group_make(cs, st, table, i);
 		if (!st->group[i])
 			return -ENOMEM;
 	}
@@ -215,5 +219,6 @@ void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_ta
 	if (!st)
 		return;
 	list_del(&st->node);
+	cs->retiree.text -= st->retiree.text;
 	ftrace_retire(&st->retiree);
 }

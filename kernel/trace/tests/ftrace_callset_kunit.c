@@ -99,6 +99,10 @@ static struct ftrace_callset *callset_kunit_of(struct kunit *test, unsigned int 
 	return cs;
 }
 
+static void callset_kunit_free(struct ftrace_retiree *retiree)
+{
+}
+
 static bool callset_kunit_is_ours(const struct ftrace_callset *cs)
 {
 	return cs->ops[0]->func == callset_kunit_func;
@@ -392,6 +396,36 @@ static void callset_number_is_free_after_release(struct kunit *test)
 	}
 }
 
+/* While too much code waits to be freed, no more is made. */
+static void callset_retired_is_full(struct kunit *test)
+{
+	static struct ftrace_retiree retiree;
+	struct ftrace_callset *cs;
+
+	guard(mutex)(&ftrace_lock);
+
+	KUNIT_EXPECT_FALSE(test, ftrace_retired_is_full());
+	retiree.free = callset_kunit_free;
+	retiree.text = SZ_8M;
+	ftrace_retire(&retiree);
+	KUNIT_EXPECT_TRUE(test, ftrace_retired_is_full());
+	cs = callset_kunit_of(test, BIT(0));
+	if (cs) {
+		KUNIT_EXPECT_EQ(test, ftrace_callset_establish(cs), 0);
+		KUNIT_EXPECT_EQ(test, cs->tramp, 0);
+		KUNIT_EXPECT_NE(test, ftrace_callset_target(cs), 0);
+	}
+	callset_kunit_drop();
+}
+
+/* It is over once that is freed. */
+static void callset_retired_gets_less(struct kunit *test)
+{
+	for (unsigned int i = 0; i < 60 && ftrace_retired_is_full(); i++)
+		ftrace_retired_wait();
+	KUNIT_EXPECT_FALSE(test, ftrace_retired_is_full());
+}
+
 /* One that has sites stays when idle ones are dropped. */
 static void callset_with_sites_stays(struct kunit *test)
 {
@@ -538,6 +572,8 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE_PARAM(callset_conflicts, callset_kunit_conflicts_gen_params),
 	KUNIT_CASE(callset_target),
 	KUNIT_CASE(callset_number_is_free_after_release),
+	KUNIT_CASE(callset_retired_is_full),
+	KUNIT_CASE(callset_retired_gets_less),
 	KUNIT_CASE(callset_with_sites_stays),
 	KUNIT_CASE(callset_silence),
 	KUNIT_CASE(callset_map_grows),
