@@ -3,10 +3,10 @@
  * Which callset has which number.
  *
  * Numbers lead to callsets through chunks of a page, which are never freed, in a
- * table that never moves. A free number holds the next free one.
+ * table that never moves. No tree of the kernel's will do: their functions are traced.
  *
  * Invariants:
- *  1. __ftrace_callset_only is a callset only if no other has a number: nobody is on
+ *  1. __ftrace_callset_only is a callset only if no other has a number: no task is on
  *     the way from a site of another one then, as each keeps its number until a grace
  *     period after its last site (see ftrace_retire()), and each site holds what its
  *     record says.
@@ -17,10 +17,11 @@
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/idr.h>
+#include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/xarray.h>
 
 #include "ftrace_callset_map.h"
 #include "ftrace_sites.h"
@@ -31,10 +32,11 @@
 
 static_assert(CALLSET_MAX - 1 <= FTRACE_STATE_CALLSET);
 
-/* Each entry is a callset or, as a value of an xarray, the number of the next free one. */
-static void **callset_chunk[CALLSET_CHUNKS];
+static struct ftrace_callset **callset_chunk[CALLSET_CHUNKS];
+static DEFINE_IDA(callset_ida);
+
+/* No number was ever as high. */
 static u32 callset_limit;
-static u32 callset_first_free;
 
 /* How many numbers are in use. */
 static unsigned int callset_nr;
@@ -51,18 +53,15 @@ struct ftrace_callset *__ftrace_callset_only;
  */
 struct ftrace_callset *ftrace_callset_get(u32 nr)
 {
-	void **chunk, *entry;
+	struct ftrace_callset **chunk;
 
 	/* Number 0 is none, and its entry is empty. */
 	if (nr >= READ_ONCE(callset_limit))
 		return NULL;
 	/* Pairs with the release in callset_add_chunk(). */
 	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
-	if (!chunk)
-		return NULL;
 	/* Pairs with the release in ftrace_callset_number(). */
-	entry = smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]);
-	return xa_is_value(entry) ? NULL : entry;
+	return chunk ? smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]) : NULL;
 }
 
 /**
@@ -95,35 +94,22 @@ u32 ftrace_callset_limit(void)
 	return READ_ONCE(callset_limit);
 }
 
-static void **callset_entry(u32 nr)
+static struct ftrace_callset **callset_entry(u32 nr)
 {
 	return &callset_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
 }
 
-static void callset_put_number(u32 nr)
+static int callset_add_chunk(u32 nr)
 {
-	WRITE_ONCE(*callset_entry(nr), xa_mk_value(callset_first_free));
-	callset_first_free = nr;
-}
+	struct ftrace_callset **chunk;
 
-static int callset_add_chunk(void)
-{
-	void **chunk;
-
-	if (callset_limit == CALLSET_MAX)
-		return -ENOSPC;
+	if (callset_chunk[nr / CALLSET_CHUNK_SIZE])
+		return 0;
 	chunk = kcalloc(CALLSET_CHUNK_SIZE, sizeof(*chunk), GFP_KERNEL);
 	if (!chunk)
 		return -ENOMEM;
-
 	/* Pairs with ftrace_callset_get(): the entries are seen to be empty. */
-	smp_store_release(&callset_chunk[callset_limit / CALLSET_CHUNK_SIZE], chunk);
-	/* The lowest number is given out first. */
-	for (u32 nr = callset_limit + CALLSET_CHUNK_SIZE - 1; nr > callset_limit; nr--)
-		callset_put_number(nr);
-	if (callset_limit)
-		callset_put_number(callset_limit);
-	WRITE_ONCE(callset_limit, callset_limit + CALLSET_CHUNK_SIZE);
+	smp_store_release(&callset_chunk[nr / CALLSET_CHUNK_SIZE], chunk);
 	return 0;
 }
 
@@ -157,28 +143,32 @@ static void callset_count(int more)
  */
 int ftrace_callset_number(struct ftrace_callset *cs)
 {
-	int ret = callset_first_free ? 0 : callset_add_chunk();
-	void **entry;
+	int nr = ida_alloc_range(&callset_ida, 1, CALLSET_MAX - 1, GFP_KERNEL), ret;
 
-	if (ret)
+	if (nr < 0)
+		return nr;
+	ret = callset_add_chunk(nr);
+	if (ret) {
+		ida_free(&callset_ida, nr);
 		return ret;
-	cs->nr = callset_first_free;
-	entry = callset_entry(cs->nr);
-	callset_first_free = xa_to_value(*entry);
+	}
+	cs->nr = nr;
 	/* Pairs with ftrace_callset_get(): what is in the callset is seen. */
-	smp_store_release(entry, (void *)cs);
+	smp_store_release(callset_entry(nr), cs);
+	WRITE_ONCE(callset_limit, max(callset_limit, (u32)nr + 1));
 	callset_count(1);
 	return 0;
 }
 
 /**
  * ftrace_callset_free_number - take the number of a callset back
- * @cs: the callset; nobody is on the way from one of its sites any more
+ * @cs: the callset; no task is on the way from one of its sites any more
  *
  * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_callset_free_number(const struct ftrace_callset *cs)
 {
-	callset_put_number(cs->nr);
+	WRITE_ONCE(*callset_entry(cs->nr), NULL);
+	ida_free(&callset_ida, cs->nr);
 	callset_count(-1);
 }

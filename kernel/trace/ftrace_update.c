@@ -28,10 +28,11 @@
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
-#include <linux/xarray.h>
 
 #include "ftrace_callset.h"
 #include "ftrace_guarded.h"
@@ -41,12 +42,6 @@
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
 #include "ftrace_update.h"
-
-/*
- * How many indexes of a map do without an xarray. Tracers that the command line
- * names are attached before those have memory, and there are few callsets then.
- */
-#define CHANGE_MAP_FIRST	32
 
 /**
  * struct change_cursor - tests ascending addresses against a site set
@@ -65,9 +60,10 @@ struct change_cursor {
  * @only: sites to attach to; no set means all
  * @not: sites to leave out; no set means none
  * @out: likewise, as they are called too often
- * @first: from old to new callset: index = 2 * number + (the ops wants the site);
- *	   what it maps to plus one, or 0 if that is not known yet
- * @map: the same, from CHANGE_MAP_FIRST on
+ * @map: from old to new callset: index = 2 * number + (the ops wants the site);
+ *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
+ *	 has no memory when the tracers that the command line names are attached
+ * @nr_map: how many indexes it has
  * @last: the index that was looked up last
  * @last_to: what it maps to
  */
@@ -77,8 +73,8 @@ struct ftrace_change {
 	struct change_cursor	only;
 	struct change_cursor	not;
 	struct change_cursor	out;
-	u32			first[CHANGE_MAP_FIRST];
-	struct xarray		map;
+	u32			*map;
+	unsigned int		nr_map;
 	unsigned long		last;
 	u32			last_to;
 };
@@ -176,18 +172,15 @@ static void tx_rewind(struct ftrace_tx *tx)
 	}
 }
 
-static void *change_map_load(struct ftrace_change *change, unsigned long index)
+static int change_map_grow(struct ftrace_change *change, unsigned long index)
 {
-	if (index >= CHANGE_MAP_FIRST)
-		return xa_load(&change->map, index);
-	return change->first[index] ? xa_mk_value(change->first[index] - 1) : NULL;
-}
+	unsigned int nr = roundup_pow_of_two(max(index + 1, 64UL));
+	u32 *map = kvrealloc(change->map, nr * sizeof(*map), GFP_KERNEL | __GFP_ZERO);
 
-static int change_map_store(struct ftrace_change *change, unsigned long index, void *entry)
-{
-	if (index >= CHANGE_MAP_FIRST)
-		return xa_err(xa_store(&change->map, index, entry, GFP_KERNEL));
-	change->first[index] = xa_to_value(entry) + 1;
+	if (!map)
+		return -ENOMEM;
+	change->map = map;
+	change->nr_map = nr;
 	return 0;
 }
 
@@ -198,10 +191,11 @@ static int change_map_store(struct ftrace_change *change, unsigned long index, v
 static noinline int change_map(struct ftrace_change *change, unsigned long index,
 			       unsigned long ip)
 {
-	void *entry = change_map_load(change, index);
 	struct ftrace_callset *from, *to;
 
-	if (!entry) {
+	if (index >= change->nr_map && change_map_grow(change, index))
+		return -ENOMEM;
+	if (!change->map[index]) {
 		from = ftrace_callset_get(index / 2);
 		to = index % 2 ? ftrace_callset_with(from, change->ops) :
 				 ftrace_callset_without(from, change->ops);
@@ -209,12 +203,10 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 			ftrace_report_conflict(ip, change->ops, from);
 		if (IS_ERR(to))
 			return PTR_ERR(to);
-		entry = xa_mk_value(to ? to->nr : 0);
-		if (change_map_store(change, index, entry))
-			return -ENOMEM;
+		change->map[index] = to ? to->nr + 1 : 1;
 	}
 	change->last = index;
-	change->last_to = xa_to_value(entry);
+	change->last_to = change->map[index] - 1;
 	return 0;
 }
 
@@ -518,13 +510,12 @@ static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
 		.out.set	= ftrace_ops_out(ops),
 		.last		= ULONG_MAX,
 	};
-	xa_init(&change->map);
 }
 
 static void tx_destroy(struct ftrace_tx *tx)
 {
 	for (unsigned int i = 0; i < tx->nr; i++)
-		xa_destroy(&tx->change[i].map);
+		kvfree(tx->change[i].map);
 }
 
 /**
