@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads an ELF file: libelf reads the header and the section headers, and they
- * are checked here. The table of machines says what a call looks like on each.
- * What is read of symbols and relocations is here too, and how a file grows.
+ * Loads an ELF file: its header and section headers are read and checked. The table of
+ * machines says how a call looks on each. What is read of symbols and relocations is
+ * here too, and how a file grows.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
  * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
@@ -13,13 +13,16 @@
  * Architecture Manual, version 9, A.8, for JMP, LDS and NOP of SuperH the SH-4 Software
  * Manual.
  */
-#include <gelf.h>
-#include <libelf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "recordmcount-elf.h"
+
+/* Older headers lack it. */
+#ifndef R_PPC64_REL24_NOTOC
+#define R_PPC64_REL24_NOTOC	116
+#endif
 
 /* Their addend is in the instruction where relocations have none: -8, or -4 in Thumb. */
 static const struct machine machines[] = {
@@ -37,6 +40,7 @@ static const struct machine machines[] = {
 			{ R_X86_64_REX_GOTPCRELX, 2, { 0xff, 0x15 } },
 			{ R_X86_64_GOTPCREL, 2, { 0xff, 0x15 } },
 		},
+		.addresses = { R_X86_64_64, R_X86_64_32, R_X86_64_32S },
 	},
 	{
 		.id = EM_386,
@@ -49,6 +53,7 @@ static const struct machine machines[] = {
 			{ R_386_PC32, 1, { 0xe8 } },
 			{ R_386_PLT32, 1, { 0xe8 } },
 		},
+		.addresses = { R_386_32 },
 	},
 	{
 		.id = EM_ARM,
@@ -60,6 +65,8 @@ static const struct machine machines[] = {
 			{ R_ARM_PC24, .insn = 0xebfffffe },
 			{ R_ARM_THM_PC22, .halves = true, .insn = 0xf7fffffe },
 		},
+		.addresses = { R_ARM_ABS32, R_ARM_MOVW_ABS_NC, R_ARM_MOVT_ABS,
+			       R_ARM_THM_MOVW_ABS_NC, R_ARM_THM_MOVT_ABS },
 	},
 	{
 		.id = EM_AARCH64,
@@ -68,6 +75,9 @@ static const struct machine machines[] = {
 		.entry_type = R_AARCH64_ABS64,
 		.entry_rel = SHT_RELA,
 		.forms = { { R_AARCH64_CALL26, .insn = 0x94000000 } },
+		.addresses = { R_AARCH64_ABS64, R_AARCH64_ADR_PREL_PG_HI21,
+			       R_AARCH64_ADD_ABS_LO12_NC, R_AARCH64_ADR_GOT_PAGE,
+			       R_AARCH64_LD64_GOT_LO12_NC },
 	},
 	/* LUI begins the call of a module: the site is there, and its LO16 is none. */
 	{
@@ -79,6 +89,7 @@ static const struct machine machines[] = {
 			{ R_MIPS_26, .insn = 0x0c000000 },
 			{ R_MIPS_HI16, .insn = 0x3c030000 },
 		},
+		.addresses = { R_MIPS_32, R_MIPS_64, R_MIPS_LO16, R_MIPS_HIGHER, R_MIPS_HIGHEST },
 	},
 	{
 		.id = EM_MIPS,
@@ -90,6 +101,7 @@ static const struct machine machines[] = {
 			{ R_MIPS_26, .insn = 0x0c000000 },
 			{ R_MIPS_HI16, .insn = 0x3c030000 },
 		},
+		.addresses = { R_MIPS_32, R_MIPS_64, R_MIPS_LO16, R_MIPS_HIGHER, R_MIPS_HIGHEST },
 	},
 	{
 		.id = EM_PPC,
@@ -100,13 +112,19 @@ static const struct machine machines[] = {
 			{ R_PPC_REL24, .insn = 0x48000001 },
 			{ R_PPC_PLTREL24, .insn = 0x48000001 },
 		},
+		.addresses = { R_PPC_ADDR32, R_PPC_ADDR16_HA, R_PPC_ADDR16_HI, R_PPC_ADDR16_LO },
 	},
 	{
 		.id = EM_PPC64,
 		.elf_class = ELFCLASS64,
 		.entry_type = R_PPC64_ADDR64,
 		.entry_rel = SHT_RELA,
-		.forms = { { R_PPC64_REL24, .insn = 0x48000001 } },
+		.forms = {
+			{ R_PPC64_REL24, .insn = 0x48000001 },
+			{ R_PPC64_REL24_NOTOC, .insn = 0x48000001 },
+		},
+		.addresses = { R_PPC64_ADDR64, R_PPC64_TOC16_HA, R_PPC64_TOC16_LO,
+			       R_PPC64_TOC16_LO_DS, R_PPC64_TOC16_DS },
 	},
 	{
 		.id = EM_SPARCV9,
@@ -117,6 +135,8 @@ static const struct machine machines[] = {
 			{ R_SPARC_WDISP30, .insn = 0x40000000 },
 			{ R_SPARC_WPLT30, .insn = 0x40000000 },
 		},
+		.addresses = { R_SPARC_64, R_SPARC_32, R_SPARC_HI22, R_SPARC_LO10, R_SPARC_H44,
+			       R_SPARC_M44, R_SPARC_L44 },
 	},
 	/* JMP @r1 with LDS r0,pr after it; the word that r1 was loaded from is the site. */
 	{
@@ -165,35 +185,44 @@ void *mem_resize(const struct elf_file *f, void *old, size_t size)
 
 /* -- loading --------------------------------------------------------------- */
 
-static int machine_find(struct elf_file *f, const GElf_Ehdr *ehdr)
+static int machine_find(struct elf_file *f, u16 id, u8 class)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(machines); i++) {
 		f->machine = &machines[i];
-		if (f->machine->id == ehdr->e_machine &&
-		    f->machine->elf_class == ehdr->e_ident[EI_CLASS])
+		if (f->machine->id == id && f->machine->elf_class == class)
 			return 0;
 	}
-	return fail(f, "ELF header: machine %u, class %u: not one whose calls are known",
-		    ehdr->e_machine, ehdr->e_ident[EI_CLASS]);
+	return fail(f, "ELF header: machine %u, class %u: not one whose calls are known", id,
+		    class);
 }
 
-static int header_check(struct elf_file *f, const GElf_Ehdr *ehdr)
+static int header_check(struct elf_file *f)
 {
-	f->type = ehdr->e_type;
-	f->is64 = ehdr->e_ident[EI_CLASS] == ELFCLASS64;
-	f->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
-	if (machine_find(f, ehdr))
+	const u8 *ident = f->base;
+	u64 size;
+
+	if (f->size < EI_NIDENT || memcmp(ident, ELFMAG, SELFMAG))
+		return fail(f, "ELF header: not an ELF file, or truncated");
+	f->is64 = ident[EI_CLASS] == ELFCLASS64;
+	f->big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	if ((!f->is64 && ident[EI_CLASS] != ELFCLASS32) ||
+	    (!f->big_endian && ident[EI_DATA] != ELFDATA2LSB) || f->size < SIZE_OF(f, Ehdr))
+		return fail(f, "ELF header: not an ELF file, or truncated");
+	f->type = EHDR_GET(f, e_type);
+	if (machine_find(f, EHDR_GET(f, e_machine), ident[EI_CLASS]))
 		return VERDICT_FAILED;
 	if (f->big_endian && f->machine->in_image)
 		return fail(f, "ELF header: not little-endian, as its machine is");
-	if (ehdr->e_ident[EI_VERSION] != EV_CURRENT || ehdr->e_version != EV_CURRENT)
+	if (ident[EI_VERSION] != EV_CURRENT || EHDR_GET(f, e_version) != EV_CURRENT)
 		return fail(f, "ELF header: unknown version");
-	if (ehdr->e_ehsize != SIZE_OF(f, Ehdr))
-		return fail(f, "ELF header: e_ehsize is %u", ehdr->e_ehsize);
-	if (ehdr->e_shentsize != SIZE_OF(f, Shdr))
-		return fail(f, "ELF header: e_shentsize is %u", ehdr->e_shentsize);
+	size = EHDR_GET(f, e_ehsize);
+	if (size != SIZE_OF(f, Ehdr))
+		return fail(f, "ELF header: e_ehsize is %llu", size);
+	size = EHDR_GET(f, e_shentsize);
+	if (size != SIZE_OF(f, Shdr))
+		return fail(f, "ELF header: e_shentsize is %llu", size);
 	return 0;
 }
 
@@ -239,22 +268,44 @@ static int sections_check(struct elf_file *f)
 	return 0;
 }
 
-static int sections_load(struct elf_file *f, Elf *elf, u64 shoff)
+static Elf64_Shdr section_header_get(const struct elf_file *f, const u8 *p)
 {
+	return (Elf64_Shdr) {
+		.sh_name = FIELD_GET(f, p, Shdr, sh_name),
+		.sh_type = FIELD_GET(f, p, Shdr, sh_type),
+		.sh_flags = FIELD_GET(f, p, Shdr, sh_flags),
+		.sh_addr = FIELD_GET(f, p, Shdr, sh_addr),
+		.sh_offset = FIELD_GET(f, p, Shdr, sh_offset),
+		.sh_size = FIELD_GET(f, p, Shdr, sh_size),
+		.sh_link = FIELD_GET(f, p, Shdr, sh_link),
+		.sh_info = FIELD_GET(f, p, Shdr, sh_info),
+		.sh_addralign = FIELD_GET(f, p, Shdr, sh_addralign),
+		.sh_entsize = FIELD_GET(f, p, Shdr, sh_entsize),
+	};
+}
+
+/* What the header has no room for stands in the null section. */
+static int sections_load(struct elf_file *f)
+{
+	const size_t size = SIZE_OF(f, Shdr);
+	u64 shoff = EHDR_GET(f, e_shoff);
+	Elf64_Shdr null;
 	size_t i;
 
-	if (elf_getshdrnum(elf, &f->nr_sec) || f->nr_sec < 2)
+	if (!shoff || shoff > f->size || f->size - shoff < size)
 		return fail(f, "section headers: none, or outside of the file");
-	if (shoff > f->size || f->nr_sec > (f->size - shoff) / SIZE_OF(f, Shdr))
+	null = section_header_get(f, f->base + shoff);
+	f->nr_sec = EHDR_GET(f, e_shnum) ?: null.sh_size;
+	f->shstrndx = EHDR_GET(f, e_shstrndx);
+	if (f->shstrndx == SHN_XINDEX)
+		f->shstrndx = null.sh_link;
+	if (f->nr_sec < 2 || f->nr_sec > (f->size - shoff) / size)
 		return fail(f, "section headers: %zu of them, outside of the file", f->nr_sec);
-	if (elf_getshdrstrndx(elf, &f->shstrndx))
-		return fail(f, "ELF header: e_shstrndx: %s", elf_errmsg(-1));
 	f->sec = mem_resize(f, NULL, f->nr_sec * sizeof(*f->sec));
-	for (i = 0; i < f->nr_sec; i++) {
-		f->sec[i] = (struct section) { 0 };
-		if (!gelf_getshdr(elf_getscn(elf, i), &f->sec[i].sh))
-			return fail(f, "section %zu: header: %s", i, elf_errmsg(-1));
-	}
+	for (i = 0; i < f->nr_sec; i++)
+		f->sec[i] = (struct section) {
+			.sh = section_header_get(f, f->base + shoff + i * size),
+		};
 	return sections_check(f);
 }
 
@@ -297,22 +348,11 @@ static int symtab_load(struct elf_file *f)
 
 int elf_file_load(struct elf_file *f)
 {
-	GElf_Ehdr ehdr;
-	Elf *elf;
-	int ret;
-
 	if (!f->size)
 		return fail(f, "empty file");
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)f->base, f->size);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
-		ret = fail(f, "ELF header: not an ELF file, or truncated");
-	else
-		ret = header_check(f, &ehdr);
-	if (!ret)
-		ret = sections_load(f, elf, ehdr.e_shoff);
-	elf_end(elf);
-	return ret ? ret : symtab_load(f);
+	if (header_check(f) || sections_load(f))
+		return VERDICT_FAILED;
+	return symtab_load(f);
 }
 
 void elf_file_free(struct elf_file *f)

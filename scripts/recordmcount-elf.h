@@ -14,8 +14,9 @@
  *  3. The file's bytes move when it grows: file_extend() and section_extend()
  *     make each pointer into them invalid.
  *
- * libelf reads the headers. It does not edit the rest: it would lay the file
- * out anew, and copy whatever is not aligned.
+ * There is no library below this. A package of headers has the tool built for the
+ * machine that it is for, where no other program of scripts/ needs one. And libelf
+ * would lay the file out anew, and copy what is not aligned.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4 (object files) with the gABI's
  * extended section numbering.
@@ -70,7 +71,8 @@ struct call_form {
  * an address, as from a compiler that makes the table. @little_insns: instructions are
  * little-endian numbers in every object. @mips_info: the bytes of r_info stand in one
  * order in all objects, but for the symbol's. @in_place: the linker takes an addend from
- * the word, also where the relocation has a field for it. An empty one ends @forms.
+ * the word, also where the relocation has a field for it. @addresses are the relocations
+ * of code that only takes the address. An empty one ends @forms, and 0 @addresses.
  */
 struct machine {
 	u16 id;
@@ -83,6 +85,7 @@ struct machine {
 	u32 entry_type;
 	u32 entry_rel;
 	struct call_form forms[6];
+	u32 addresses[8];
 };
 
 /*
@@ -190,6 +193,8 @@ static inline void put_u32(const struct elf_file *f, u8 *p, u32 v)
 	get_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
 #define FIELD_PUT(f, p, type, field, v) \
 	put_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
+#define EHDR_GET(f, field) \
+	FIELD_GET(f, (f)->base, Ehdr, field)
 
 static inline bool info_is_mixed(const struct elf_file *f)
 {

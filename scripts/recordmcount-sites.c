@@ -3,14 +3,21 @@
  * Finds the sites of a relocatable object. The relocations of the executable
  * sections tell where they are; nothing is disassembled.
  *
- * Invariant: a relocation makes a site only by its type, its symbol, its addend
- * and the instruction there, all four. Names of files play no part.
+ * Invariants:
+ *  1. A relocation makes a site only by its type, its symbol, its addend and the
+ *     instruction there, all four. Names of files play no part.
+ *  2. No call is passed over. What is neither a call nor an address that code takes
+ *     is an error, and so are relocations in a form that is not read here.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; the psABI supplements.
  */
 #include <stdio.h>
 
 #include "recordmcount-object.h"
+
+#ifndef SHT_CREL
+#define SHT_CREL	0x40000014
+#endif
 
 static const char *const target_names[] = {
 	"__fentry__", "mcount", "_mcount", "._mcount", "__gnu_mcount_nc",
@@ -115,6 +122,16 @@ static const struct call_form *form_find(const struct machine *machine, u32 type
 	return form->type ? form : NULL;
 }
 
+/* Types that take an address, and 0, which does nothing: a call that was recorded has it. */
+static bool type_is_no_call(const struct machine *machine, u32 type)
+{
+	const u32 *address = machine->addresses;
+
+	while (*address && *address != type)
+		address++;
+	return *address == type;
+}
+
 static void warn_ignored(const struct elf_file *f, u32 sec, u64 offset, const char *why)
 {
 	if (f->warn)
@@ -173,6 +190,9 @@ static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 	const u8 *code = section_word(f, site->sec, rel->offset);
 	const struct call_form *form = form_find(f->machine, rel->type);
 
+	if (!form && !type_is_no_call(f->machine, rel->type))
+		return fail(f, "section %u (%s)+0x%llx: relocation type %u of a call is not known",
+			    site->sec, section_name(f, site->sec), rel->offset, rel->type);
 	if (!form) {
 		warn_ignored(f, site->sec, rel->offset, "a relocation type that no call has");
 		return 0;
@@ -258,6 +278,8 @@ int sites_find(struct object *o)
 			return VERDICT_FAILED;
 	}
 	for (i = 1; i < f->nr_sec; i++) {
+		if (f->sec[i].sh.sh_type == SHT_CREL)
+			return fail_section(f, i, "compact relocations (CREL) cannot be read");
 		if (!section_is_rel(&f->sec[i]))
 			continue;
 		if (rel_section_check(f, i) || rel_section_scan(o, &f->sec[i]))
