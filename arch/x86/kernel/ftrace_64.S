@@ -27,7 +27,7 @@ SYM_TYPED_FUNC_START(ftrace_stub)
 	RET
 SYM_FUNC_END(ftrace_stub)
 
-/* Where a trampoline goes on to whose direct function is gone. */
+/* A trampoline goes on here once its direct function is gone. */
 SYM_FUNC_START(ftrace_stub_return)
 	RET
 SYM_FUNC_END(ftrace_stub_return)
@@ -62,7 +62,7 @@ SYM_FUNC_END(ftrace_stub_return)
 #endif
 .endm
 
-/* What the callback takes: ip, parent_ip. The latter's address is left in RCX. */
+/* Arguments of the callback: ip, parent_ip. The latter's address is left in RCX. */
 .macro CALLBACK_IPS
 	movq	TOP(%rsp), %rdi
 	movq	%rdi, RIP(%rsp)
@@ -169,7 +169,7 @@ SYM_FUNC_START(__fentry__)
 	subq	$TOP, %rsp
 	STORE_ARGS
 	CALLBACK_IPS
-	/* Nobody gets registers here. ftrace_list_func() knows the ops. */
+	/* There are no registers to pass. ftrace_list_func() knows the ops. */
 	xorl	%edx, %edx
 	xorl	%ecx, %ecx
 	movq	ftrace_trace_function(%rip), %r8
@@ -186,7 +186,8 @@ STACK_FRAME_NON_STANDARD_FP(__fentry__)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
  * Where hooked functions return to. The RET that led here has taken the address
- * off the stack; it goes back there, for unwinders, until the true one is known.
+ * off the stack; it goes back there, for unwinders, until the true one takes its
+ * place.
  */
 .macro HANDLER_BEGIN
 	UNWIND_HINT_UNDEFINED
@@ -196,17 +197,19 @@ STACK_FRAME_NON_STANDARD_FP(__fentry__)
 .endm
 
 /*
- * Goes on to where RDI says. The RET that led here has also used up a
- * prediction, so there is a CALL to make for the RET that follows. A JMP would
- * be an indirect one, that IBT wants to end at an ENDBR, which no return address
- * is. None of it is a return that call depth accounting has to know of.
+ * Returns to the address at the top of the stack. The RET that led here has also
+ * used up a prediction, so there is a CALL to make for the RET that follows; the
+ * address that it pushes is dropped. Until then the true address is the return address of the
+ * frame, which objtool notes at each instruction. A JMP would be an indirect one,
+ * that IBT wants to end at an ENDBR, which no return address is. None of it is a
+ * return that call depth accounting has to know of.
  */
 .macro HANDLER_END
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lto_parent\@
 	int3
 .Lto_parent\@:
-	movq	%rdi, (%rsp)
+	addq	$8, %rsp
 	ALTERNATIVE __stringify(RET), \
 		__stringify(ANNOTATE_UNRET_SAFE; ret; int3), X86_FEATURE_CALL_DEPTH
 .endm
@@ -215,7 +218,7 @@ SYM_CODE_START(return_to_handler)
 	HANDLER_BEGIN
 	subq	$FRAME_SIZE, %rsp
 
-	/* What struct ftrace_regs has of a function that returns. */
+	/* The part of struct ftrace_regs that a return has. */
 	movq	%rbp, RBP(%rsp)
 	movq	%rdx, RDX(%rsp)
 	movq	%rax, RAX(%rsp)
@@ -223,10 +226,10 @@ SYM_CODE_START(return_to_handler)
 	movq	%rdi, RSP(%rsp)
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
-	movq	%rax, %rdi
+	movq	%rax, FRAME_SIZE(%rsp)
 	movq	RAX(%rsp), %rax
 	movq	RDX(%rsp), %rdx
-	addq	$FRAME_SIZE+8, %rsp
+	addq	$FRAME_SIZE, %rsp
 	HANDLER_END
 SYM_CODE_END(return_to_handler)
 
@@ -237,10 +240,9 @@ SYM_CODE_START(times_return_to_handler)
 	pushq	%rax
 	pushq	%rdx
 	call	ftrace_times_return
-	movq	%rax, %rdi
+	movq	%rax, 16(%rsp)
 	popq	%rdx
 	popq	%rax
-	addq	$8, %rsp
 	HANDLER_END
 SYM_CODE_END(times_return_to_handler)
 #endif

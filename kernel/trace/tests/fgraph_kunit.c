@@ -560,6 +560,10 @@ static void fgraph_after_kill(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, ip, nop, sizeof(nop));
 }
 
+#if defined(CONFIG_X86_64) && defined(CONFIG_UNWINDER_ORC)
+#include "fgraph_steps_kunit.c"
+#endif
+
 static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_one_user),
 	KUNIT_CASE(fgraph_several_users),
@@ -575,6 +579,9 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_waits_for_guest),
 	KUNIT_CASE(fgraph_altered_site),
 	KUNIT_CASE(fgraph_after_kill),
+#if defined(CONFIG_X86_64) && defined(CONFIG_UNWINDER_ORC)
+	KUNIT_CASE(fgraph_steps_unwind),
+#endif
 	{ }
 };
 
