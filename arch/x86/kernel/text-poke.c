@@ -3,21 +3,23 @@
  * The entry points of asm/text-patching.h for writing text of a running
  * kernel, on top of windows (text-window.c) and batches (text-patch.c).
  *
- * text_poke() and its like just write, and leave to the caller what other CPUs
- * make of it. text_poke_bp() replaces an instruction that may be executed at
- * the same time. text_poke_queue() collects such, and text_poke_finish()
- * replaces them, as one batch. Between text_batch_begin() and text_batch_end()
- * what a task queues stays queued, so that several keys and static calls are
- * switched together. Instructions that the patcher does not know are replaced
- * at once, while all CPUs wait.
+ * text_poke() and its like just write: their caller has to think of other CPUs.
+ * text_poke_bp() replaces an instruction that may be executed at the same time.
+ * text_poke_queue() collects such, and text_poke_finish() replaces them, as one
+ * batch. Between text_batch_begin() and text_batch_end() the writes of a task
+ * stay queued, so that several keys and static calls are switched together. An
+ * instruction that the patcher does not know is refused, with a warning: no caller
+ * has one.
  *
  * Invariants:
  *  1. The queue is a vector that text_patch_apply() takes as it is: ascending,
  *     nothing overlaps.
- *  2. Text that somebody compares with what should stand there has no write
+ *  2. Text that is compared with an expected instruction has no write
  *     to it in the queue: text_poke_settle() comes first.
- *  3. At most one task collects at a time. Others switch at once what they
- *     queue, and what is collected with it: that may always happen early.
+ *  3. At most one task collects at a time. Other tasks switch at once the text that
+ *     they queue, and the collected text with it, which may happen at any time.
+ *     (A batch of the scheduler's three tracepoints costs 2 broadcasts, one by one
+ *     they cost 12.)
  *  4. Text of a module, and init text, is in the queue no longer than until
  *     text_poke_finish(): until then the caller holds a lock without which the
  *     text is not freed.
@@ -35,16 +37,13 @@
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/ptrace.h>
-#include <linux/smp.h>
-#include <linux/stop_machine.h>
 #include <linux/string.h>
-#include <linux/sync_core.h>
 
 #include <asm/sections.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
 
-/* What is copied in one go, with interrupts off. */
+/* So much is copied in one go, with interrupts off. */
 #define TEXT_POKE_CHUNK		(2 * PAGE_SIZE)
 
 #define TEXT_POKE_QUEUE		256
@@ -55,9 +54,8 @@ static unsigned int text_poke_nr;
 /* Whether the queue has text that may be freed before the kernel ends. */
 static bool text_poke_mortal;
 
-/* The task that collects, and how many of its batches are nested. */
+/* The task that collects. */
 static struct task_struct *text_batch_owner;
-static unsigned int text_batch_depth;
 
 /* Copies @src, or fills with @c where there is none. */
 static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
@@ -87,12 +85,12 @@ static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
 /**
  * text_poke - write text
  * @addr: where
- * @opcode: what
+ * @opcode: the bytes
  * @len: how many bytes
  *
  * CPUs that execute the text at the same time must be able to do with any
  * mixture of the old and the new bytes, so either it is a single byte, or
- * nobody executes it. They may go on with the old ones until text_poke_sync().
+ * no CPU executes it. They may go on with the old ones until text_poke_sync().
  *
  * Context: text_mutex is held; text of a module does not go away meanwhile.
  * Return: @addr
@@ -107,7 +105,7 @@ void *text_poke(void *addr, const void *opcode, size_t len)
 /**
  * text_poke_kgdb - write text while all other CPUs are stopped
  * @addr: where
- * @opcode: what
+ * @opcode: the bytes
  * @len: how many bytes
  *
  * Context: kgdb only, which has seen that text_mutex is not held.
@@ -120,9 +118,9 @@ void *text_poke_kgdb(void *addr, const void *opcode, size_t len)
 }
 
 /**
- * text_poke_copy_locked - write text that nobody executes yet
+ * text_poke_copy_locked - write text that no CPU executes yet
  * @addr: where
- * @opcode: what
+ * @opcode: the bytes
  * @len: how many bytes, any number
  * @core_ok: whether it may be text of the core kernel
  *
@@ -137,9 +135,9 @@ void *text_poke_copy_locked(void *addr, const void *opcode, size_t len, bool cor
 }
 
 /**
- * text_poke_copy - write text that nobody executes yet
+ * text_poke_copy - write text that no CPU executes yet
  * @addr: where, outside of the core kernel
- * @opcode: what
+ * @opcode: the bytes
  * @len: how many bytes, any number
  *
  * Context: sleeps.
@@ -154,7 +152,7 @@ void *text_poke_copy(void *addr, const void *opcode, size_t len)
 }
 
 /**
- * text_poke_set - fill text that nobody executes
+ * text_poke_set - fill text that no CPU executes
  * @addr: where, outside of the core kernel
  * @c: the byte to fill it with
  * @len: how many bytes, any number
@@ -220,76 +218,25 @@ void text_poke_settle(const void *addr, size_t len)
 		text_poke_flush();
 }
 
-/**
- * struct text_poke_stop - a write that all CPUs wait for
- * @addr: where
- * @opcode: what
- * @len: how many bytes
- * @taken: not 0 once a CPU is about to write
- * @written: whether it has
- */
-struct text_poke_stop {
-	unsigned long	addr;
-	const u8	*opcode;
-	size_t		len;
-	atomic_t	taken;
-	bool		written;
-};
-
-static int text_poke_stopped(void *data)
-{
-	struct text_poke_stop *stop = data;
-
-	if (!atomic_xchg(&stop->taken, 1)) {
-		text_poke_write(stop->addr, stop->opcode, 0, stop->len);
-		/* Pairs with the load below: the text is written before. */
-		smp_store_release(&stop->written, true);
-	} else {
-		smp_cond_load_acquire(&stop->written, VAL);
-	}
-	sync_core();
-	return 0;
-}
-
-/*
- * What a CPU should do at a breakpoint is not known here, so none may meet one:
- * they all wait for the write, but for their NMIs.
- */
-static void text_poke_unknown(void *addr, const void *opcode, size_t len)
-{
-	struct text_poke_stop stop = {
-		.addr	= (unsigned long)addr,
-		.opcode	= opcode,
-		.len	= len,
-		.taken	= ATOMIC_INIT(0),
-	};
-
-	pr_warn_once("text-poke: %pS: all CPUs wait for %*ph, which the patcher does not know\n",
-		     addr, (int)len, opcode);
-	stop_machine_cpuslocked(text_poke_stopped, &stop, cpu_online_mask);
-}
-
-/* Returns false if it is done already. */
 static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *opcode, size_t len,
 			      const void *emulate)
 {
 	lockdep_assert_held(&text_mutex);
 	text_poke_settle(addr, len);
-	if (likely(text_patch_set(patch, (unsigned long)addr, opcode, len, emulate)))
-		return true;
-	text_poke_unknown(addr, opcode, len);
-	return false;
+	return !WARN(!text_patch_set(patch, (unsigned long)addr, opcode, len, emulate),
+		     "text-poke: %pS stays as it is: %*ph cannot be emulated\n", addr,
+		     (int)min_t(size_t, len, TEXT_PATCH_LEN), opcode);
 }
 
 /**
  * text_poke_queue - replace an instruction, not later than text_poke_finish()
  * @addr: where
- * @opcode: the new instruction; one that text_patch_set() does not know is
- *	    written at once, while all CPUs wait
+ * @opcode: the new instruction, one that text_patch_set() knows
  * @len: its length and the old one's
- * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
+ * @emulate: the instruction that a CPU executes meanwhile, if that is another one;
+ *	     otherwise NULL
  *
- * What is queued may be applied at any time, so both the old and the new
+ * The queue may be applied at any time, so both the old and the new
  * instruction must be right from now on.
  *
  * Context: process context, may wait for other CPUs; text_mutex and
@@ -315,7 +262,7 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
 }
 
 /**
- * text_poke_finish - replace what is queued
+ * text_poke_finish - replace the instructions in the queue
  *
  * Between text_batch_begin() and text_batch_end() of the same task this does
  * nothing, unless some of it may be freed: text of a module, or init text.
@@ -335,22 +282,19 @@ void text_poke_finish(void)
  *
  * Until text_batch_end(), the keys and static calls that this task switches may
  * keep their old text: both the old and the new one must be right, in any
- * combination. The caller holds a lock that keeps others from switching the
- * same, and from relying on it. Batches nest.
+ * combination.
  *
- * Context: sleeps.
+ * Context: sleeps; tracepoints_mutex is held until text_batch_end(). It keeps others
+ * from collecting, and from switching the same text or relying on it.
  */
 void text_batch_begin(void)
 {
 	guard(mutex)(&text_mutex);
-	if (!text_batch_owner)
-		text_batch_owner = current;
-	if (text_batch_owner == current)
-		text_batch_depth++;
+	text_batch_owner = current;
 }
 
 /**
- * text_batch_flush - switch what is collected so far
+ * text_batch_flush - switch the text that is collected so far
  *
  * Context: sleeps; cpus_read_lock() is not held.
  */
@@ -362,15 +306,12 @@ void text_batch_flush(void)
 }
 
 /**
- * text_batch_end - switch what was collected since text_batch_begin()
+ * text_batch_end - switch the text that was collected since text_batch_begin()
  *
  * Context: sleeps; cpus_read_lock() is not held.
  */
 void text_batch_end(void)
 {
-	/* Only this task itself makes this true or false. */
-	if (READ_ONCE(text_batch_owner) != current || --text_batch_depth)
-		return;
 	scoped_guard(mutex, &text_mutex)
 		text_batch_owner = NULL;
 	text_batch_flush();
@@ -379,10 +320,10 @@ void text_batch_end(void)
 /**
  * text_poke_bp - replace an instruction of running text
  * @addr: where
- * @opcode: the new instruction; one that text_patch_set() does not know is
- *	    written at once, while all CPUs wait
+ * @opcode: the new instruction, one that text_patch_set() knows
  * @len: its length and the old one's
- * @emulate: what a CPU does meanwhile, if that is another one; otherwise NULL
+ * @emulate: the instruction that a CPU executes meanwhile, if that is another one;
+ *	     otherwise NULL
  *
  * When this returns, no CPU will execute the old instruction; see
  * text_patch_apply().
@@ -400,7 +341,7 @@ void text_poke_bp(void *addr, const void *opcode, size_t len, const void *emulat
 }
 
 /**
- * poke_int3_handler - what exc_int3() calls first
+ * poke_int3_handler - exc_int3() calls it first
  * @regs: of the trap
  *
  * Context: any, NMI included; interrupts are off. Calls nothing that could be

@@ -200,34 +200,9 @@ static void executed_jcc(struct kunit *test)
 	kunit_caller_stop(test, &caller, task);
 }
 
-/* An instruction that cannot be emulated, MOV, changes what it loads. */
-static void executed_unknown(struct kunit *test)
-{
-	/* endbr64; mov $0, %eax; ret */
-	static const u8 func[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 0, 0, 0, 0, 0xc3 };
-	struct kunit_caller caller = { .func = (void *)kunit_addr(0), .ways = 2 };
-	u8 insn[] = { 0xb8, 0, 0, 0, 0 };
-	struct task_struct *task;
-
-	kunit_write(0, func, sizeof(func));
-	task = kunit_caller_start(test, &caller);
-	for (unsigned int i = 1; i < 50; i++) {
-		insn[1] = i % caller.ways;
-		kunit_change_begin(&caller, i);
-		scoped_guard(cpus_read_lock) {
-			guard(mutex)(&text_mutex);
-			text_poke_bp(kunit_text + 4, insn, sizeof(insn), NULL);
-		}
-		kunit_change_end(&caller, i);
-		KUNIT_EXPECT_EQ(test, kunit_call(&caller), insn[1]);
-	}
-	kunit_caller_stop(test, &caller, task);
-}
-
 static struct kunit_case text_patch_executed_cases[] = {
 	KUNIT_CASE(executed_ways),
 	KUNIT_CASE(executed_jcc),
-	KUNIT_CASE(executed_unknown),
 	{ }
 };
 

@@ -572,9 +572,7 @@ static void text_patch_kunit_collect(struct kunit *test)
 	kunit_finish();
 	KUNIT_EXPECT_EQ(test, text[0], INT3_INSN_OPCODE);
 
-	text_batch_begin();
 	kunit_core_queue(100, x86_nops[2], 2);
-	text_batch_end();
 	KUNIT_EXPECT_EQ(test, text[100], INT3_INSN_OPCODE);
 
 	/* Before it, after it, and at its last byte. */
@@ -627,32 +625,6 @@ static void text_patch_kunit_collect_mortal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core[501], INT3_INSN_OPCODE);
 	text_batch_end();
 	KUNIT_EXPECT_EQ(test, core[501], 0xc3);
-}
-
-/* A write that the patcher cannot emulate is done nevertheless. */
-static void text_patch_kunit_unknown(struct kunit *test)
-{
-	/* A static call's XOR without the CALL that stands for it; CALL and NOP; 8 bytes. */
-	static const char * const rows[] = {
-		"\x2e\x2e\x2e\x31\xc0", "\xe8\x10\x11\x12\x13\x90",
-		"\x90\x91\x92\x93\x94\x95\x96\x97",
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		size_t len = strlen(rows[i]), at = PAGE_SIZE * (i + 1) - 2;
-
-		kunit_queue(at, rows[i], len);
-		memcpy(kunit_copy + at, rows[i], len);
-		kunit_expect_copy(test);
-
-		at += 100;
-		scoped_guard(cpus_read_lock) {
-			guard(mutex)(&text_mutex);
-			text_poke_bp(kunit_text + at, rows[i], len, NULL);
-		}
-		memcpy(kunit_copy + at, rows[i], len);
-		kunit_expect_copy(test);
-	}
 }
 
 /* Handlers that are inside */
@@ -710,7 +682,6 @@ static struct kunit_case text_patch_kunit_cases[] = {
 	KUNIT_CASE(text_patch_kunit_bp),
 	KUNIT_CASE(text_patch_kunit_collect),
 	KUNIT_CASE(text_patch_kunit_collect_mortal),
-	KUNIT_CASE(text_patch_kunit_unknown),
 	KUNIT_CASE(text_patch_kunit_drain),
 	{ }
 };
