@@ -15,6 +15,7 @@
  *
  * ftrace_lock covers everything but ftrace_site_find() and what it uses.
  */
+#include <linux/bsearch.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -58,20 +59,21 @@ unsigned long ftrace_number_of_groups;
 
 /* Lookup */
 
-/* The number of tables that start at or below @ip. */
-static unsigned int table_map_upper_bound(const struct ftrace_table_map *map, unsigned long ip)
+static __always_inline int table_map_cmp(const void *ip, const void *entry)
 {
-	unsigned int lo = 0, hi = map->nr;
+	const struct ftrace_table *table = *(struct ftrace_table *const *)entry;
 
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
+	if ((unsigned long)ip < table->start)
+		return -1;
+	return (unsigned long)ip >= table->end;
+}
 
-		if (map->table[mid]->start <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+/* Where in the map the table of @ip is, or NULL. */
+static __always_inline struct ftrace_table *const *
+table_map_find(const struct ftrace_table_map *map, unsigned long ip)
+{
+	return __inline_bsearch((void *)ip, map->table, map->nr, sizeof(*map->table),
+				table_map_cmp);
 }
 
 /**
@@ -83,14 +85,14 @@ static unsigned int table_map_upper_bound(const struct ftrace_table_map *map, un
  */
 struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
 {
-	unsigned int i;
+	struct ftrace_table *const *next;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!table_map)
 		return NULL;
-	i = table ? table_map_upper_bound(table_map, table->start) : 0;
-	return i < table_map->nr ? table_map->table[i] : NULL;
+	next = table ? table_map_find(table_map, table->start) + 1 : table_map->table;
+	return next < table_map->table + table_map->nr ? *next : NULL;
 }
 
 /**
@@ -105,16 +107,9 @@ struct ftrace_table *ftrace_table_find(unsigned long ip)
 {
 	/* Pairs with the release in table_map_publish(). */
 	struct ftrace_table_map *map = smp_load_acquire(&table_map);
-	struct ftrace_table *table;
-	unsigned int i;
+	struct ftrace_table *const *found = map ? table_map_find(map, ip) : NULL;
 
-	if (!map)
-		return NULL;
-	i = table_map_upper_bound(map, ip);
-	if (!i)
-		return NULL;
-	table = map->table[i - 1];
-	return ip < table->end ? table : NULL;
+	return found ? *found : NULL;
 }
 
 /* 2 KiB of text have about five sites: three steps are left of fourteen. */
@@ -487,7 +482,7 @@ static struct ftrace_table_map *table_map_alloc(unsigned int nr, gfp_t gfp)
  */
 int ftrace_table_add(struct ftrace_table *table)
 {
-	unsigned int nr = table_map ? table_map->nr : 0, at;
+	unsigned int nr = table_map ? table_map->nr : 0, at = 0;
 	struct ftrace_table_map *map = table_map_alloc(nr + 1, GFP_KERNEL);
 
 	lockdep_assert_held(&ftrace_lock);
@@ -496,10 +491,11 @@ int ftrace_table_add(struct ftrace_table *table)
 		return -ENOMEM;
 	if (FTRACE_CALLS_SEARCH && table->nr >= SITES_INDEX_MIN)
 		sites_index(table);
-	at = table_map ? table_map_upper_bound(table_map, table->start) : 0;
-	for (unsigned int i = 0; i < nr; i++)
-		map->table[i + (i >= at)] = table_map->table[i];
+	for (; at < nr && table_map->table[at]->start < table->start; at++)
+		map->table[at] = table_map->table[at];
 	map->table[at] = table;
+	for (; at < nr; at++)
+		map->table[at + 1] = table_map->table[at];
 	table_map_publish(map);
 	return 0;
 }

@@ -13,19 +13,19 @@
  *	4. write the first byte
  *	5. withdraw the batch; wait until no CPU looks at it
  *
- * From the sync of step 2 on, every CPU does what the new instructions do. So
+ * From the sync of step 2 on, every CPU acts as the new instructions do. So
  * nothing is left for a sync after step 4 to do: a CPU that still holds an INT3
  * which it fetched before traps, and is told to fetch again.
  *
  * Invariants:
  *  1. While any byte of a batch differs from both the old and the new
  *     instruction, its first byte is INT3.
- *  2. A CPU that meets an INT3 of a published batch does what the batch says,
+ *  2. A CPU that meets an INT3 of a published batch acts as the batch says,
  *     the same as the new instruction. So the new one must be right as soon as
  *     the batch is published, and the old one until all CPUs were synced.
- *  3. A CPU that traps on a byte which is no longer INT3 executes again what
- *     now stands there, with RF set. So a breakpoint that arrives late, after
- *     step 4, is harmless, whatever planted it. If the byte is INT3 again, that
+ *  3. A CPU that traps on a byte which is no longer INT3 executes the
+ *     instruction that now stands there, with RF set. So a breakpoint that arrives late, after
+ *     step 4, is harmless, also one that is not the patcher's. If the byte is INT3 again, that
  *     is for the batch to answer that planted it: text_patch_seq tells whether
  *     one came while the CPU was looking.
  *  4. The vector of a batch may be freed once text_patch_apply() returns: no
@@ -34,11 +34,12 @@
  *  5. Text is written through windows only (text-window.c), of at most
  *     TEXT_PATCH_WINDOW instructions at a time with interrupts off.
  *
- * Locks: the caller holds text_mutex, and cpus_read_lock() unless the text is
- * none that a CPU executes before it is online: one on its way up or down gets
+ * Locks: the caller holds text_mutex, and cpus_read_lock() unless no CPU
+ * executes the text before it is online: one on its way up or down gets
  * no sync. The handler takes no lock, and may interrupt anything: NMIs, other
  * handlers, code where RCU is not watching.
  */
+#include <linux/bsearch.h>
 #include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
@@ -55,14 +56,14 @@
 #include <asm/text-patching.h>
 
 /*
- * What is written in one go with interrupts off takes a few microseconds. The
+ * So many writes with interrupts off take a few microseconds. The
  * window itself takes about as long to set up as 50 instructions to write.
  */
 #define TEXT_PATCH_WINDOW	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 64 : 512)
 
 /*
  * How many breakpoints may stand at a time: the parameter text_patch.batch. A
- * batch costs two broadcasts whatever its size, and for as long as it takes,
+ * batch costs two broadcasts of any size, and for as long as it takes,
  * other CPUs trap where they meet one of its instructions.
  */
 static unsigned int text_patch_max = 8192;
@@ -79,7 +80,7 @@ static const struct kernel_param_ops text_patch_max_ops = {
 module_param_cb(batch, &text_patch_max_ops, &text_patch_max, 0644);
 
 /**
- * struct text_patch_batch - what the breakpoint handler looks at
+ * struct text_patch_batch - a batch, for the breakpoint handler
  * @vec: ascending by address
  * @nr: number of elements of @vec
  */
@@ -130,7 +131,7 @@ static s32 text_patch_rel32(const u8 *bytes)
 	return rel;
 }
 
-/* Learns from one instruction of at most @patch->len bytes what it does. */
+/* Decodes one instruction of at most @patch->len bytes. */
 static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 {
 	size_t len = patch->len, size = text_opcode_size(insn[0]);
@@ -153,7 +154,7 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 		patch->act = TEXT_PATCH_ACT_RET;
 		return text_patch_padded(insn, size, len);
 	case INT3_INSN_OPCODE:
-		/* The code that plants a breakpoint knows what follows it. */
+		/* The bytes after it are those of the code that plants it. */
 		patch->act = TEXT_PATCH_ACT_PASS;
 		return true;
 	}
@@ -174,12 +175,12 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
  * @addr: where
  * @insn: CALL, JMP, Jcc rel32, RET, INT3 or one of x86_nops; a JMP or RET may be
  *	  followed by INT3s, an INT3 by anything
- * @len: of @insn with what follows it: 1 to TEXT_PATCH_LEN
- * @emulate: what to do at a breakpoint, an instruction of the same length, if
- *	     @insn is none of the above; otherwise NULL
+ * @len: of @insn with the padding: 1 to TEXT_PATCH_LEN
+ * @emulate: an instruction of the same length, to act on at a breakpoint, if
+ *	     @insn is not one of the above; otherwise NULL
  *
  * Context: any.
- * Return: false if it is not known what the instruction does.
+ * Return: false if the instruction cannot be emulated.
  */
 bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn, size_t len,
 		    const u8 *emulate)
@@ -340,11 +341,11 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 /**
  * text_patch_apply - replace instructions of running text
  * @vec: the instructions, strictly ascending by address, not overlapping; the
- *	 caller has verified what stands there, and keeps @vec alive until return
+ *	 caller has verified the old ones, and keeps @vec alive until return
  * @nr: how many
  *
  * When this returns, no CPU will execute an old instruction. A CPU may still
- * meet a breakpoint that it fetched before, and then executes what stands there.
+ * meet a breakpoint that it fetched before, and then executes the instruction there.
  *
  * Context: process context, may wait for other CPUs; text_mutex is held, and
  * cpus_read_lock() too unless no CPU executes the text before it is online.
@@ -366,23 +367,18 @@ void text_patch_apply(struct text_patch *vec, unsigned int nr)
 	}
 }
 
+static __always_inline int text_patch_cmp(const void *addr, const void *patch)
+{
+	unsigned long at = text_patch_addr(patch);
+
+	return (unsigned long)addr < at ? -1 : (unsigned long)addr > at;
+}
+
 static __always_inline const struct text_patch *
 text_patch_find(const struct text_patch_batch *batch, unsigned long addr)
 {
-	unsigned int lo = 0, hi = batch->nr;
-
-	while (lo < hi) {
-		unsigned int mid = lo + (hi - lo) / 2;
-		unsigned long at = text_patch_addr(&batch->vec[mid]);
-
-		if (at == addr)
-			return &batch->vec[mid];
-		if (at < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return __inline_bsearch((void *)addr, batch->vec, batch->nr, sizeof(*batch->vec),
+				text_patch_cmp);
 }
 
 /* Returns whether the breakpoint is answered. */
@@ -420,13 +416,13 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 	do {
 		/* Pairs with text_patch_batch_apply(): its batch is seen below. */
 		seq = smp_load_acquire(&text_patch_seq);
-		/* Pairs with text_patch_batch_apply(): what is in it is seen. */
+		/* Pairs with text_patch_batch_apply(): its instructions are seen. */
 		batch = smp_load_acquire(&text_patch_live);
 		patch = batch ? text_patch_find(batch, addr) : NULL;
 		if (patch && text_patch_emulate(patch, regs))
 			return true;
 		byte = READ_ONCE(*(u8 *)addr);
-		/* Likewise: what a batch wrote that came meanwhile has its number. */
+		/* Likewise: an INT3 of a batch that came meanwhile has its number. */
 		smp_rmb();
 	} while (READ_ONCE(text_patch_seq) != seq);
 
@@ -434,10 +430,10 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 		return false;
 
 	/*
-	 * Late: IRET serializes, so the next fetch gets what is there now.
+	 * Late: IRET serializes, so the next fetch gets the new byte.
 	 * ERETS, with FRED, does not: if the INT3 is fetched again all the same,
 	 * it traps again, and is answered again. That ends, as no CPU keeps
-	 * what it has fetched for good. But QEMU before 8.1 may have translated
+	 * fetched bytes for good. But QEMU before 8.1 may have translated
 	 * the INT3 while it was taken away, and does: a translation is valid
 	 * for one state of RF, so that this one is not found. A CPU's RF keeps
 	 * an instruction breakpoint at @addr, reported before the INT3, from
@@ -467,7 +463,7 @@ noinstr bool text_patch_int3(struct pt_regs *regs)
 	smp_mb();
 	answered = text_patch_answer(regs);
 	/*
-	 * Pairs with text_patch_drain(): what is read of the batch is read
+	 * Pairs with text_patch_drain(): the batch is read
 	 * before. x86 does not delay a load past a store; the compiler might.
 	 */
 	barrier();

@@ -9,19 +9,19 @@
  *	... write at text_window_at(&window, addr) ...
  *	text_window_end(&window);
  *
- * After that, other CPUs may still execute what they fetched before, until
+ * After that, other CPUs may still execute old instructions, until
  * text_poke_sync().
  *
  * Invariants:
- *  1. No writable alias of text is mapped outside of a window, and none is
- *     reachable from another CPU.
+ *  1. No writable alias of text is mapped outside of a window, and no
+ *     other CPU can reach one.
  *  2. Interrupts are off from begin to end: a handler that runs amok cannot
  *     write text, and no flush of another CPU's is needed.
  *  3. Nothing is left in the TLB: poking_mm is not loaded when its range is
- *     flushed, so the next use of it starts with what is mapped then.
+ *     flushed, so the next use of it starts with the mappings of that time.
  *
  * Locks: text_mutex is held (kgdb, with all other CPUs stopped, has only seen
- * that nobody else holds it). It covers poking_mm's page table, too: the lock
+ * that it is free). It covers poking_mm's page table, too: the lock
  * of that sleeps with PREEMPT_RT, and must not where all CPUs are stopped.
  */
 #include <linux/cache.h>
@@ -60,7 +60,7 @@ static struct page *text_window_page(unsigned long addr)
 	struct page *page;
 
 	page = core_kernel_text(addr) ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
-	/* Going on would write to memory of somebody else. */
+	/* Going on would write to other memory. */
 	if (unlikely(!page))
 		panic("text-window: there is no text at %pS\n", (void *)addr);
 	return page;
@@ -80,7 +80,7 @@ void text_window_begin(struct text_window *window, unsigned long addr)
 	window->mapped = window->base;
 	window->alias = text_window_alias();
 	window->pages = 0;
-	/* poking_init() has made the table, and nobody frees it. */
+	/* poking_init() has made the table, which stays. */
 	window->ptep = pte_offset_map(pmd_off(poking_mm, window->alias), window->alias);
 	local_irq_save(window->flags);
 }
@@ -107,7 +107,7 @@ bool __text_window_show(struct text_window *window, unsigned long addr, size_t l
 }
 
 /**
- * text_window_enter - make what is shown writable here
+ * text_window_enter - make the text that is shown writable here
  * @window: with all that is to be written
  */
 void text_window_enter(struct text_window *window)
@@ -142,7 +142,7 @@ void text_window_end(struct text_window *window)
 	switch_mm_irqs_off(NULL, window->prev, current);
 	if (hw_breakpoint_active())
 		hw_breakpoint_restore();
-	/* Nobody uses poking_mm now, so this interrupts nobody. */
+	/* poking_mm is loaded nowhere now, so this interrupts no CPU. */
 	flush_tlb_mm_range(poking_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
 
 	local_irq_restore(window->flags);
@@ -158,7 +158,7 @@ static void text_poke_sync_core(void *unused)
  * text_poke_sync - let all CPUs fetch text anew
  *
  * On return each online CPU has executed a serializing instruction, and
- * executes what was written before the call.
+ * executes the text that was written before the call.
  *
  * Context: interrupts are on.
  */

@@ -31,6 +31,7 @@ struct pt_regs {
 #define __aligned(n)		__attribute__((__aligned__(n)))
 #endif
 #define pte_t			unsigned long
+typedef int (*cmp_func_t)(const void *a, const void *b);
 #define spinlock_t		int
 #undef noinstr
 #define noinstr			noinline

@@ -24,12 +24,12 @@ struct pt_regs;
 #define TEXT_PATCH_LEN		6
 
 /*
- * What a CPU does that meets the breakpoint of a patch:
+ * How a CPU goes on that meets the breakpoint of a patch:
  *
- * JUMP		goes on at the destination (JMP, and NOP with what follows it)
+ * JUMP		goes on at the destination (JMP, and NOP with the next instruction)
  * CALL		calls the destination, which returns to the next instruction
  * RET		returns
- * PASS		nothing here: the breakpoint is someone else's (INT3)
+ * PASS		nothing here: the breakpoint is not the patcher's (INT3)
  * JCC		jumps to the destination if a condition holds; 16 of them, in the
  *		order of their encodings
  */
@@ -98,7 +98,7 @@ static __always_inline void __text_patch_set_rel32(struct text_patch *patch, uns
  * text_patch_set_call - let five bytes become a CALL
  * @patch: is filled
  * @addr: where
- * @dest: what it is to call, within reach
+ * @dest: the function to call, within reach
  */
 static __always_inline void text_patch_set_call(struct text_patch *patch, unsigned long addr,
 						unsigned long dest)
@@ -143,11 +143,11 @@ bool text_patch_int3(struct pt_regs *regs);
 /**
  * struct text_window - pages of text, shown at another address
  * @base: the first of them
- * @mapped: what ends at or below this is shown, or was passed over
+ * @mapped: text that ends at or below this is shown, or was passed over
  * @alias: where @base is shown
  * @pages: how many entries of the page table may be in use
  * @ptep: the first of these
- * @prev: what was mapped before
+ * @prev: the mm that was loaded before
  * @flags: whether interrupts were on
  */
 struct text_window {
@@ -168,7 +168,7 @@ void text_window_end(struct text_window *window);
 /**
  * text_window_show - add text to a window
  * @window: from text_window_begin(), not entered yet
- * @addr: the text; not below what was added before
+ * @addr: the text; not below that of the call before
  * @len: its length in bytes
  *
  * Return: false if it does not fit. The TEXT_WINDOW_PAGES pages from that of
@@ -184,7 +184,7 @@ static __always_inline bool text_window_show(struct text_window *window, unsigne
  * Where the text at @addr can be written; the window is entered.
  *
  * This is an address of user space's half, for which sanitizers have no shadow
- * memory: their checks, where they are compiled in, would fault. So whatever
+ * memory: their checks, where they are compiled in, would fault. So code that
  * reads or writes there is not instrumented: it is __no_sanitize_or_inline, or
  * __memcpy() and its like.
  */
