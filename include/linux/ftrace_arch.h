@@ -2,17 +2,17 @@
 /*
  * The contract between function tracing and an architecture.
  *
- * Common code decides what each site calls, and when. The architecture knows
+ * Common code decides which target each site has, and when. The architecture knows
  * the bytes: it writes sites, makes trampolines and hooks returns. Files under
- * kernel/trace/ and arch/ include this header, and nobody else does.
+ * kernel/trace/ and arch/ include this header, and no others do.
  *
- * A target is the address that a site calls; 0 stands for none, and the site is
+ * A target is the address that a site calls; 0 stands for no call, and the site is
  * a NOP then. Sites are given by their address (ip), which is where the CALL or
  * the NOP begins.
  *
- * The architecture defines what begins with arch_ or says so, and calls the rest. One
- * that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site() and what
- * is in ftrace_generic.h; the rest is common code then. Trampolines are of those that
+ * The architecture defines the names that begin with arch_ or say so, and calls the rest. One
+ * that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site() and the
+ * functions of ftrace_generic.h; the rest is common code then. Trampolines are of those that
  * select HAVE_FTRACE_TRAMPOLINES.
  * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
  * to a port.
@@ -56,7 +56,7 @@ struct ftrace_gate {
 #ifdef CONFIG_FUNCTION_TRACER
 /*
  * Static function tracing: each function calls __fentry__ at all times, which
- * calls what this points to unless that is ftrace_stub. The function is called
+ * calls this function unless it is ftrace_stub. The function is called
  * as ftrace_list_func() is.
  */
 extern ftrace_func_t ftrace_trace_function;
@@ -82,22 +82,24 @@ void ftrace_stub_return(void);
 /* Sites */
 
 #ifdef CONFIG_HAVE_FTRACE_BATCHES
-static inline void arch_ftrace_boot(void)
+static inline int arch_ftrace_boot(void)
 {
+	return 0;
 }
 #else
 /**
- * arch_ftrace_boot - make ready what sites will call
+ * arch_ftrace_boot - make the targets of sites ready
  *
  * Context: boot, before the first site is looked at.
+ * Return: 0, or a negative errno: no function can be traced then.
  */
-void arch_ftrace_boot(void);
+int arch_ftrace_boot(void);
 #endif
 
 /**
- * enum ftrace_arch_check - what arch_ftrace_check_site() found
- * @FTRACE_SITE_OK: the text is what the record says
- * @FTRACE_SITE_ALTERED: it is something else
+ * enum ftrace_arch_check - result of arch_ftrace_check_site()
+ * @FTRACE_SITE_OK: the text is as the record says
+ * @FTRACE_SITE_ALTERED: it is not
  */
 enum ftrace_arch_check {
 	FTRACE_SITE_OK,
@@ -118,33 +120,33 @@ enum ftrace_arch_check {
 int arch_ftrace_init_site(struct module *mod, unsigned long ip);
 
 /**
- * arch_ftrace_check_site - compare a site's text with what it should be
+ * arch_ftrace_check_site - compare a site's text with the instruction that it should be
  * @ip: the site
- * @target: what it should call
+ * @target: the function that it should call
  *
- * Context: the text is mapped and nobody else writes it.
+ * Context: the text is mapped and not written meanwhile.
  * Return: FTRACE_SITE_OK or FTRACE_SITE_ALTERED.
  */
 enum ftrace_arch_check arch_ftrace_check_site(unsigned long ip, unsigned long target);
 
 /**
- * arch_ftrace_check_sites - compare the text of sites with what it should be
+ * arch_ftrace_check_sites - compare the text of sites with their instructions
  * @base: the address that the records' offsets count from
  * @rec: the first site's record
  * @nr: how many sites
- * @target: what the first of them should call
+ * @target: the function that the first of them should call
  * @step: how much farther each next one should
  *
- * Context: the text is mapped and nobody else writes it.
+ * Context: the text is mapped and not written meanwhile.
  * Return: how many are as they should be, before the first that is not.
  */
 unsigned int arch_ftrace_check_sites(unsigned long base, const struct ftrace_record *rec,
 				     unsigned int nr, unsigned long target, unsigned int step);
 
 /**
- * arch_ftrace_report_site - log what stands at a site and what should
+ * arch_ftrace_report_site - log the bytes at a site and those that should be there
  * @ip: the site
- * @target: what it should call
+ * @target: the function that it should call
  *
  * Context: any.
  */
@@ -152,7 +154,7 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target);
 
 #ifndef arch_ftrace_stack_addr
 /**
- * arch_ftrace_stack_addr - what stack traces have of the call at a site
+ * arch_ftrace_stack_addr - the address that stack traces have for the call at a site
  * @ip: the site
  *
  * The architecture defines it in asm/ftrace.h, if that is not the byte after the site.
@@ -167,7 +169,7 @@ static __always_inline unsigned long arch_ftrace_stack_addr(unsigned long ip)
 
 #ifndef arch_ftrace_text_middle
 /**
- * arch_ftrace_text_middle - what the kernel's and modules' text is around
+ * arch_ftrace_text_middle - an address in the middle of the kernel's and modules' text
  *
  * The architecture defines it in asm/ftrace.h, if modules may be more than 2 GiB away
  * from the beginning of the kernel's text.
@@ -192,8 +194,9 @@ struct ftrace_patch;
  * There is one batch at a time. It must not fail: where memory is short, the
  * batch is applied in several parts.
  *
- * Context: sleeps; ftrace_lock is held. Leaves cpus_read_lock() and text_mutex
- * held until arch_ftrace_patch_end().
+ * Context: sleeps; ftrace_lock is held. Where HAVE_FTRACE_BATCHES is selected it leaves
+ * cpus_read_lock() and text_mutex held until arch_ftrace_patch_end(). Elsewhere the
+ * architecture takes its own locks while it writes.
  * Return: the batch to fill.
  */
 struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
@@ -204,7 +207,7 @@ struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr);
  * @ip: a site, or the address of another CALL or NOP
  * @to: its new target
  *
- * Context: may apply what was added so far, so both the old and the new target
+ * Context: may apply the instructions added so far, so both the old and the new target
  * must be ready to be called.
  */
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to);
@@ -225,11 +228,14 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 			     unsigned int step);
 
 /**
- * arch_ftrace_patch_end - apply what is left of a batch
+ * arch_ftrace_patch_end - apply the rest of a batch
  * @patch: from arch_ftrace_patch_begin()
  *
- * Context: sleeps; releases text_mutex and cpus_read_lock(). All CPUs execute
- * the new instructions on return.
+ * Context: sleeps; releases the locks of arch_ftrace_patch_begin(). Where
+ * HAVE_FTRACE_BATCHES is selected, all CPUs execute the new instructions on return, as
+ * trampolines rely on. Elsewhere a CPU may go on with an old one until it is
+ * interrupted: that leads to ftrace_caller, which stays and looks up the site's ops, or
+ * to a direct function, whose owner waits for RCU-tasks.
  */
 void arch_ftrace_patch_end(struct ftrace_patch *patch);
 
@@ -240,9 +246,9 @@ static inline bool arch_ftrace_wrote_all(void)
 }
 #else
 /**
- * arch_ftrace_wrote_all - whether each site got what a batch had for it
+ * arch_ftrace_wrote_all - whether each site got its instruction of a batch
  *
- * A site that did not may lead to ftrace_caller, whatever its record says.
+ * A site that did not may lead to ftrace_caller against its record.
  *
  * Context: ftrace_lock is held.
  * Return: false for ever after a write has failed.
@@ -259,9 +265,9 @@ static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned l
 }
 #else
 /**
- * arch_ftrace_patch_move - say what is known of the sites that are added next
+ * arch_ftrace_patch_move - describe the sites that are added next
  * @patch: from arch_ftrace_patch_begin()
- * @from: what they call, as of now
+ * @from: their present target
  * @cs: the callset that they will have, or NULL
  *
  * Context: between arch_ftrace_patch_begin() and arch_ftrace_patch_end().
@@ -449,11 +455,11 @@ int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
 void arch_ftrace_tramp_free(struct ftrace_callset *cs);
 
 /**
- * arch_ftrace_tramp_retarget - change what a trampoline calls for an ops
+ * arch_ftrace_tramp_retarget - change the function that a trampoline calls for an ops
  * @patch: the batch that does it
  * @cs: the callset
  * @i: which of the callset's ops
- * @to: what the trampoline is to call; NULL to pass over the ops for good
+ * @to: the new function; NULL to pass over the ops for good
  *
  * Nothing happens where there is no trampoline, or the ops is no function.
  *
@@ -526,7 +532,7 @@ struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigne
  * The architecture defines it in asm/ftrace.h, if that is not the top of the stack.
  *
  * Context: any.
- * Return: what ftrace_caller restores the address from.
+ * Return: the place from which ftrace_caller restores the address.
  */
 static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs *fregs)
 {
@@ -541,7 +547,7 @@ static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs
 
 #ifndef arch_ftrace_return_place
 /**
- * arch_ftrace_return_place - what unwinders know a hooked call by
+ * arch_ftrace_return_place - the place by which unwinders know a hooked call
  * @slot: from arch_ftrace_return_slot()
  *
  * The architecture defines it in asm/ftrace.h, if that is not @slot.
@@ -557,7 +563,7 @@ static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *sl
 
 #ifndef arch_ftrace_can_hook
 /**
- * arch_ftrace_can_hook - whether what a function returns to may be replaced there
+ * arch_ftrace_can_hook - whether the return address may be replaced there
  * @slot: from arch_ftrace_return_slot()
  *
  * The architecture defines it in asm/ftrace.h, if functions run with a stack or a
@@ -618,7 +624,7 @@ unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs,
 
 /**
  * arch_ftrace_stubs_free - free stubs
- * @text: what arch_ftrace_stubs_alloc() returned
+ * @text: from arch_ftrace_stubs_alloc()
  * @nr: how many stubs
  *
  * Context: sleeps. No CPU and no task is in one of them.
@@ -643,7 +649,7 @@ u64 arch_ftrace_cycle(void);
 
 /*
  * The architecture's times_return_to_handler calls it, in any context that can
- * be traced, with the function's return value saved, and jumps to what it returns.
+ * be traced, with the function's return value saved, and goes on at its result.
  */
 unsigned long ftrace_times_return(void);
 

@@ -5,7 +5,7 @@
  * Such an architecture defines the functions below, and no more of ftrace_arch.h
  * than arch_ftrace_check_site(). kernel/trace/ftrace_generic.c does the rest by
  * calling them. Sites call FTRACE_ADDR, or FTRACE_REGS_ADDR where an ops asks for all
- * registers, and what is there calls the ops of the site.
+ * registers, and the code there calls the ops of the site.
  *
  * Included by ftrace.h, where HAVE_FTRACE_BATCHES is not selected.
  */
@@ -34,9 +34,9 @@ struct module;
  * struct dyn_ftrace - a site, as the architecture's functions are told of it
  * @ip: the instruction that becomes a call
  * @flags: FTRACE_FL_CALL_OPS_EN if ftrace_find_unique_ops() knows the word at the site
- * @arch: what the architecture wants to know of it
+ * @arch: the architecture's data
  *
- * It lasts for the call of the function: what is kept is a struct ftrace_record.
+ * It lasts for the call of the function. The site's record is a struct ftrace_record.
  */
 struct dyn_ftrace {
 	unsigned long		ip;
@@ -52,9 +52,9 @@ struct dyn_ftrace {
 #define FTRACE_MAY_SLEEP		BIT(2)
 
 /*
- * The architecture's. Each compares what is in the text with what it should be, and
- * returns 0 or a negative errno. ftrace_init_nop() makes a NOP of what the compiler has
- * left; an architecture whose compiler leaves a call of MCOUNT_ADDR need not define it.
+ * The architecture's. Each compares the text with the instruction that should be there,
+ * and returns 0 or a negative errno. ftrace_init_nop() makes a NOP of the compiler's
+ * instruction; an architecture whose compiler leaves a call of MCOUNT_ADDR need not define it.
  */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr);
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr);
@@ -78,7 +78,7 @@ void ftrace_arch_code_modify_prepare(void);
 void ftrace_arch_code_modify_post_process(void);
 void arch_ftrace_update_code(int command);
 
-/* What the architecture calls. */
+/* The architecture calls it. */
 void ftrace_modify_all_code(int command);
 
 /* The ops that ftrace_caller passes on, without CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS. */
@@ -86,7 +86,7 @@ extern struct ftrace_ops *function_trace_op;
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 /*
- * What the word at a site points to: an ops whose func ftrace_caller calls, or whose
+ * The word at a site points to an ops whose func ftrace_caller calls, or whose
  * direct_call it goes to. The one of a callset calls all ops of it.
  */
 extern const struct ftrace_ops ftrace_nop_ops;

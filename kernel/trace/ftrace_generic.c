@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Function tracing on architectures that write one site after another, with the
- * functions of ftrace_generic.h: what ftrace_arch.h asks for beyond these.
+ * functions of ftrace_generic.h: the rest of ftrace_arch.h.
  *
  * A batch is a list of writes. It is handed to the architecture as a whole, which
  * may stop all CPUs for it, and gets it back write by write. There are no
  * trampolines. Sites call ftrace_caller or ftrace_regs_caller, and these
- * ftrace_list_func(), which looks up the site's callset, or what the word at the
- * site says (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS).
+ * ftrace_list_func(), which looks up the site's callset, or the function that the word at
+ * the site names (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS).
  *
  * Invariants:
  *  1. A write that fails leaves the site as it was. The next transaction finds that
- *     its text is not what its record says.
+ *     its text is not as its record says.
+ *  2. No write is lost without a word: one that an architecture left out is reported
+ *     like one that failed.
  *
  * ftrace_lock covers all of it.
  */
@@ -27,12 +29,11 @@
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/stop_machine.h>
 
 #include "ftrace_ops.h"
 
-/* What ftrace_caller passes on; ftrace_list_func() does not look at it. */
+/* ftrace_caller passes it on; ftrace_list_func() does not look at it. */
 static struct ftrace_ops generic_ops = {
 	.func	= ftrace_list_func,
 	.flags	= FTRACE_OPS_FL_STUB,
@@ -42,8 +43,8 @@ struct ftrace_ops *function_trace_op __read_mostly = &generic_ops;
 
 /**
  * struct generic_site - a site, for the functions of the architecture
- * @rec: what they are told
- * @word: what the word at the site is to point to
+ * @rec: the argument that they take
+ * @word: the new value of the word at the site
  */
 struct generic_site {
 	struct dyn_ftrace	rec;
@@ -67,12 +68,12 @@ static const struct ftrace_ops *generic_word(const struct ftrace_callset *cs)
 {
 	if (!cs)
 		return &ftrace_nop_ops;
-	/* The callset without the ops is none at all. */
+	/* A callset without ops is NULL. */
 	return ftrace_callset_is_plain(cs) && !cs->link[0].gate ? cs->ops[0] : &cs->entry;
 }
 
 /**
- * ftrace_find_unique_ops - what the word at a site is to point to
+ * ftrace_find_unique_ops - the new value of the word at a site
  * @rec: the site, as the architecture got it from here
  *
  * Context: ftrace_lock is held.
@@ -128,9 +129,9 @@ void arch_ftrace_report_site(unsigned long ip, unsigned long target)
 /**
  * struct generic_write - a site to be written
  * @ip: the site
- * @from: what it calls; 0 for a NOP
- * @to: what it is to call
- * @word: what the word there is to point to
+ * @from: its target; 0 for a NOP
+ * @to: its new target
+ * @word: the new value of the word there
  */
 struct generic_write {
 	unsigned long		ip;
@@ -144,8 +145,8 @@ struct generic_write {
  * @vec: the writes
  * @nr: how many there are
  * @max: how many there can be
- * @from: what the sites call that are added next
- * @word: and what the words there are to point to
+ * @from: the target of the sites that are added next
+ * @word: the new value of the words there
  */
 struct ftrace_patch {
 	struct generic_write	*vec;
@@ -162,6 +163,9 @@ static struct generic_write generic_spare[16];
 static struct ftrace_patch generic_batch;
 
 static bool generic_write_failed;
+
+/* Which parts of an update have not been done yet. */
+static int generic_pending;
 
 static int generic_write_site(const struct generic_write *write)
 {
@@ -190,15 +194,21 @@ static void generic_write(const struct generic_write *write)
 }
 
 /**
- * ftrace_modify_all_code - do what an update is about
+ * ftrace_modify_all_code - do the parts of an update
  * @command: from arch_ftrace_update_code()
  *
  * Context: as the architecture's arch_ftrace_update_code() calls it.
  */
 void ftrace_modify_all_code(int command)
 {
+	int ret = 0;
+
 	if (command & FTRACE_UPDATE_TRACE_FUNC)
-		ftrace_update_ftrace_func(ftrace_list_func);
+		ret = ftrace_update_ftrace_func(ftrace_list_func);
+	if (ret)
+		pr_warn("ftrace_caller cannot be written: %pe\n", ERR_PTR(ret));
+	else
+		generic_pending &= ~FTRACE_UPDATE_TRACE_FUNC;
 	if (!(command & FTRACE_UPDATE_CALLS))
 		return;
 	for (unsigned int i = 0; i < generic_batch.nr; i++) {
@@ -206,6 +216,7 @@ void ftrace_modify_all_code(int command)
 		if (command & FTRACE_MAY_SLEEP)
 			cond_resched();
 	}
+	generic_pending &= ~FTRACE_UPDATE_CALLS;
 }
 
 static int generic_update_stopped(void *command)
@@ -246,33 +257,52 @@ void __weak ftrace_arch_code_modify_post_process(void)
 }
 
 /**
- * ftrace_dyn_arch_init - whatever the architecture wants to do at boot
+ * ftrace_dyn_arch_init - the architecture's part of ftrace_init()
  *
- * Return: 0; it cannot be done without.
+ * Return: 0, or a negative errno: no function can be traced then.
  */
 int __init __weak ftrace_dyn_arch_init(void)
 {
 	return 0;
 }
 
-static void generic_update(int command)
+/**
+ * ftrace_modify_call - let a site call something else
+ * @rec: the site
+ * @old_addr: its target
+ * @addr: its new target
+ *
+ * This one is for architectures on which all sites call the same.
+ *
+ * Context: as the architecture's arch_ftrace_update_code() has it called.
+ * Return: -EINVAL.
+ */
+int __weak ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned long addr)
 {
+	return -EINVAL;
+}
+
+static int generic_update(int command)
+{
+	generic_pending = command;
 	ftrace_arch_code_modify_prepare();
 	arch_ftrace_update_code(command);
 	ftrace_arch_code_modify_post_process();
+	return generic_pending ? -EIO : 0;
 }
 
-void __init arch_ftrace_boot(void)
+int __init arch_ftrace_boot(void)
 {
-	if (ftrace_dyn_arch_init())
-		panic("ftrace: the architecture is not ready\n");
-	generic_update(FTRACE_UPDATE_TRACE_FUNC);
+	return ftrace_dyn_arch_init() ?: generic_update(FTRACE_UPDATE_TRACE_FUNC);
 }
 
 static void generic_flush(struct ftrace_patch *patch)
 {
-	if (patch->nr)
-		generic_update(FTRACE_UPDATE_CALLS);
+	if (patch->nr && generic_update(FTRACE_UPDATE_CALLS)) {
+		generic_write_failed = true;
+		pr_warn("%u sites from %pS on are not all written\n", patch->nr,
+			(void *)patch->vec->ip);
+	}
 	patch->nr = 0;
 }
 
@@ -325,8 +355,6 @@ void arch_ftrace_patch_end(struct ftrace_patch *patch)
 	struct generic_write *vec = patch->vec;
 
 	generic_flush(patch);
-	/* Architectures may leave it to an interrupt to drop what was fetched before. */
-	kick_all_cpus_sync();
 	if (vec != generic_spare)
 		kvfree(vec);
 }

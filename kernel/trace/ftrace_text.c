@@ -31,6 +31,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -119,8 +120,6 @@ static void text_remove(struct ftrace_table *table)
 
 /* Boot */
 
-static struct ftrace_table *init_table __initdata;
-
 /* How many entries of the image's table count. */
 static unsigned int __init image_nr(void)
 {
@@ -179,7 +178,7 @@ static struct ftrace_table * __init boot_table(unsigned long start, unsigned lon
 	struct ftrace_table *table = ftrace_table_alloc(NULL, start, end, nr, text_free);
 
 	if (!table)
-		panic("ftrace: no memory for %u sites\n", nr);
+		return NULL;
 
 	/* An offset from _text fits all text of the image. */
 	table->base = (unsigned long)_text;
@@ -214,13 +213,26 @@ static unsigned int __init image_count(unsigned int nr, unsigned long start, uns
 	return count;
 }
 
-static struct ftrace_table * __init boot_table_range(unsigned int nr, void *start, void *end)
+/* Init text is freed after boot, so it gets a table of its own. */
+static void __init boot_add_table(unsigned int nr, void *start, void *end, bool init)
 {
 	unsigned int first;
 	unsigned int count = image_count(nr, (unsigned long)start, (unsigned long)end, &first);
+	struct ftrace_table *table = boot_table((unsigned long)start, (unsigned long)end, first,
+						count);
 
-	return boot_table((unsigned long)start, (unsigned long)end, first, count);
+	if (table) {
+		table->init = init;
+		if (!text_add(table))
+			return;
+		text_free(&table->retiree);
+	}
+	pr_err("no memory for the %u sites of the kernel's %stext: it cannot be traced\n", count,
+	       init ? "init " : "");
 }
+
+/* Whether sites can be made to call anything. */
+static bool text_ready __ro_after_init;
 
 /**
  * ftrace_init - make records of the image's sites
@@ -230,18 +242,19 @@ static struct ftrace_table * __init boot_table_range(unsigned int nr, void *star
 void __init ftrace_init(void)
 {
 	unsigned int nr = image_nr();
-	struct ftrace_table *table;
+	int ret;
 
 	guard(mutex)(&ftrace_lock);
 
-	arch_ftrace_boot();
-
-	table = boot_table_range(nr, _stext, _etext);
-	/* Freed after boot, so it gets a table of its own. */
-	init_table = boot_table_range(nr, __init_begin, __init_end);
-	init_table->init = true;
-	if (text_add(table) || text_add(init_table))
-		panic("ftrace: no memory for the tables\n");
+	ret = arch_ftrace_boot();
+	if (ret) {
+		pr_err("no function can be traced: the architecture is not ready: %pe\n",
+		       ERR_PTR(ret));
+		return;
+	}
+	text_ready = true;
+	boot_add_table(nr, _stext, _etext, false);
+	boot_add_table(nr, __init_begin, __init_end, true);
 
 	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
 		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct ftrace_record),
@@ -258,15 +271,19 @@ void __init ftrace_init(void)
 void __init ftrace_free_init_mem(void)
 {
 	ftrace_boot_snapshot();
-
-	guard(mutex)(&ftrace_lock);
-	ftrace_callers_forget_range(init_table->start, init_table->end);
-	text_remove(init_table);
+	ftrace_free_mem(NULL, __init_begin, __init_end);
 }
 
 /* Modules */
 
 #ifdef CONFIG_MODULES
+
+/* 0 if the architecture finds no site in the room that the compiler left there. */
+static unsigned long module_site(unsigned long ip)
+{
+	KUNIT_STATIC_STUB_REDIRECT(module_site, ip);
+	return ftrace_call_adjust(ip);
+}
 
 /*
  * The next site between @start and @end, or 0. *@entry is where to look from, and
@@ -276,26 +293,23 @@ void __init ftrace_free_init_mem(void)
 static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
 				      unsigned long end)
 {
-	for (; *entry < stop; ++*entry) {
-		unsigned long ip;
+	while (*entry < stop) {
+		const u32 *at = *entry;
+		unsigned long ip = 0;
 
-		if (FTRACE_ENTRIES_ARE_PLACES ||
-		    (IS_ENABLED(CONFIG_64BIT) && stop - *entry > 1)) {
-			memcpy(&ip, *entry, sizeof(ip));
-			if (ip >= start && ip < end) {
-				*entry += sizeof(ip) / sizeof(**entry);
-				return ftrace_call_adjust(ip);
-			}
-		}
-		if (FTRACE_ENTRIES_ARE_PLACES) {
-			*entry += FTRACE_ENTRY_WORDS - 1;
-			continue;
-		}
-		ip = (unsigned long)*entry + (s32)**entry;
+		if (FTRACE_ENTRIES_ARE_PLACES || (IS_ENABLED(CONFIG_64BIT) && stop - at > 1))
+			memcpy(&ip, at, sizeof(ip));
 		if (ip >= start && ip < end) {
-			++*entry;
-			return ip;
+			*entry += sizeof(ip) / sizeof(**entry);
+			ip = module_site(ip);
+		} else {
+			*entry += FTRACE_ENTRY_WORDS;
+			ip = FTRACE_ENTRIES_ARE_PLACES ? 0 : (unsigned long)at + (s32)*at;
+			if (ip < start || ip >= end)
+				continue;
 		}
+		if (ip)
+			return ip;
 	}
 	return 0;
 }
@@ -349,7 +363,7 @@ void ftrace_module_init(struct module *mod)
 {
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
+	if (ftrace_disabled || !text_ready)
 		return;
 	module_add_table(mod, MOD_TEXT);
 	module_add_table(mod, MOD_INIT_TEXT);

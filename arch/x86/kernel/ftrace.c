@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracing on x86: what stands at a site, and how many of them are replaced.
+ * Function tracing on x86: the instruction at a site, and how many of them are replaced.
  *
  * Invariants:
  *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset.
@@ -29,7 +29,7 @@
 /* Sites */
 
 /**
- * struct site_insn - what stands at a site: an opcode and four more bytes
+ * struct site_insn - the instruction at a site: an opcode and four more bytes
  * @op: CALL_INSN_OPCODE, or the first byte of the NOP
  * @arg: where the CALL goes, relative to its end, or the rest of the NOP
  */

@@ -177,10 +177,31 @@ static void text_module_tables(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, MOD_TEXT), NULL);
 }
 
+/* An architecture that finds no site in the second place that the compiler left. */
+static unsigned long text_kunit_refuse_second(unsigned long ip)
+{
+	return ip == TEXT_KUNIT_TEXT + 0x10 ? 0 : ip;
+}
+
+/* It is left out, and the sites after it are not. */
+static void text_module_odd_place(struct kunit *test)
+{
+	const u64 places[] = { TEXT_KUNIT_TEXT, TEXT_KUNIT_TEXT + 0x10, TEXT_KUNIT_TEXT + 0x20 };
+	const unsigned long found[] = { places[0], places[2], 0 };
+	const u32 *entry = (u32 *)places, *stop = (u32 *)(places + ARRAY_SIZE(places));
+
+	kunit_activate_static_stub(test, module_site, text_kunit_refuse_second);
+	for (unsigned int i = 0; i < ARRAY_SIZE(found); i++)
+		KUNIT_EXPECT_EQ(test, module_next_site(&entry, stop, TEXT_KUNIT_TEXT,
+						       TEXT_KUNIT_TEXT_END), found[i]);
+	kunit_deactivate_static_stub(test, module_site);
+}
+
 static struct kunit_case text_kunit_cases[] = {
 	KUNIT_CASE_PARAM(text_module_form, text_kunit_forms_gen_params),
 	KUNIT_CASE(text_module_forms_differ),
 	KUNIT_CASE(text_module_tables),
+	KUNIT_CASE(text_module_odd_place),
 	{ }
 };
 
