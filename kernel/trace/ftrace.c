@@ -8,7 +8,7 @@
  *     is set, and only then do callsets name it.
  *  2. When unregister_ftrace_function() returns, no CPU enters the ops any
  *     more. Where its memory or code may go away (it is not part of the core
- *     kernel), no task is still inside either: its callers have counted who is.
+ *     kernel), no task is still inside either: its callers have counted the tasks.
  *
  * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
  */
@@ -51,7 +51,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * @ops: the ops
  *
  * Context: process context, sleeps; takes ftrace_lock. If the ops or its callback
- * may be freed, being part of a module or allocated, waits until nobody is inside
+ * may be freed, being part of a module or allocated, waits until no task is inside
  * of the callback; not for any other task.
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), for
  * then the sites cannot be switched any more.

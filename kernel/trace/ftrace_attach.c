@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What transactions are for: ops come to their sites and leave them, and sites
+ * The users of transactions: ops come to their sites and leave them, and sites
  * follow when a filter or a function changes, or text comes and goes.
  *
  * Invariants:
@@ -61,7 +61,7 @@ int ftrace_attach(struct ftrace_ops *ops)
 
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
-	/* One that nobody has waited for since it was detached has it still. */
+	/* It has one still if its owner did not wait after it was detached. */
 	if (!ops->gate && !ops_goes_on(ops) && !ftrace_ops_is_permanent(ops)) {
 		ops->gate = ftrace_gate_alloc();
 		if (!ops->gate)
@@ -77,7 +77,7 @@ int ftrace_attach(struct ftrace_ops *ops)
 
 	ret = ftrace_update_attach(ops);
 	if (ret) {
-		/* Callsets were made for it that nobody has. */
+		/* Callsets were made for it that have no sites. */
 		ftrace_update_detach(ops);
 		ops_forget(ops);
 		ftrace_gate_put(ops->gate);
@@ -91,7 +91,7 @@ int ftrace_attach(struct ftrace_ops *ops)
  * @ops: registered
  *
  * Context: ftrace_lock is held; sleeps. On return no callset names the ops and no
- * trampoline calls it. Somebody may still be inside; see ftrace_ops_wait().
+ * trampoline calls it. A task may still be inside; see ftrace_ops_wait().
  */
 void ftrace_detach(struct ftrace_ops *ops)
 {
@@ -297,7 +297,7 @@ void ftrace_detach_table(struct ftrace_table *table)
 }
 
 /**
- * ftrace_ops_set_func - change what an ops calls
+ * ftrace_ops_set_func - change the callback of an ops
  * @ops: the ops
  * @func: its new callback
  *

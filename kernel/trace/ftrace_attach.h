@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Attaching ops to sites, and what follows their filters, functions and text.
+ * Attaching ops to sites, and following their filters, functions and text.
  * See ftrace_attach.c or, without sites to switch, ftrace_static.c,
  * which has the first part of this.
  */

@@ -7,10 +7,10 @@
  *  2. A callset is found by its number from before the first record names it
  *     until a grace period after the last one did (see ftrace_retire()).
  *  3. Its ops never change: another list of ops is another callset. The exception
- *     is an ops that is silenced: nobody takes its place, and the callset leaves
+ *     is an ops that is silenced: its place stays empty, and the callset leaves
  *     the hash. No callset names an ops that is not registered.
  *  4. A callset in the hash has sites or is in the list of the idle ones.
- *  5. What its sites call is settled before it gets the first one, and stays, but
+ *  5. The target of its sites is settled before it gets the first one, and stays, but
  *     for the function of a direct ops.
  *
  * ftrace_lock covers everything.
@@ -53,7 +53,7 @@ static unsigned int callset_nr_tramps;
  * @ip: the site
  *
  * Context: as for ftrace_callset_get().
- * Return: the callset; NULL if the site calls nothing, or is none.
+ * Return: the callset; NULL if the site calls nothing, or @ip is no site.
  */
 struct ftrace_callset *ftrace_callset_at(unsigned long ip)
 {
@@ -78,7 +78,7 @@ static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int
 	return NULL;
 }
 
-/* Nobody: has no callback that does anything, and never goes away. */
+/* Stands for an ops that is gone: its callback does nothing, and it stays for ever. */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static int callset_nobody_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 {
@@ -163,7 +163,7 @@ static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *entry, struct ftrace_regs *fregs);
 
-/* What ftrace_caller finds through the word at a site. */
+/* ftrace_caller finds this through the word at a site. */
 static void callset_set_entry(struct ftrace_callset *cs)
 {
 	cs->entry.func = cs->one ? callset_entry_one : callset_entry_func;
@@ -344,7 +344,7 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 
 /**
  * ftrace_callset_add_sites - count the records that name a callset
- * @cs: the callset, or NULL for the empty one, whose records nobody counts
+ * @cs: the callset, or NULL for the empty one, whose records are not counted
  * @nr: how many more there are; negative if there are fewer
  *
  * Context: ftrace_lock is held.
@@ -473,7 +473,7 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 }
 
 /**
- * ftrace_callset_establish - settle what the sites of a callset call
+ * ftrace_callset_establish - settle the target of a callset's sites
  * @cs: the callset
  *
  * That is its trampoline. One that only has a direct function needs none, and one
@@ -564,7 +564,7 @@ int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table
 }
 
 /**
- * ftrace_callset_target - what the sites of a callset call, if not a stub each
+ * ftrace_callset_target - the target of a callset's sites, unless they call a stub each
  * @cs: the callset, or NULL for the empty one
  *
  * Return: an address; 0 for a NOP.
@@ -575,12 +575,12 @@ unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
 }
 
 /**
- * ftrace_callset_targets - what sites of a callset call
+ * ftrace_callset_targets - the targets of sites of a callset
  * @cs: the callset, or NULL for the empty one
  * @table: the sites' table
  * @rec: the first site's record
  * @nr: how many sites
- * @target: gets what the first one calls; 0 for a NOP
+ * @target: gets the target of the first one; 0 for a NOP
  * @step: gets how much farther each next one calls
  *
  * Return: for how many of the sites this holds, at least 1.
@@ -641,7 +641,7 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	if (bit < 0)
 		return;
-	/* That has disabled preemption again. Once is what callbacks show beside others. */
+	/* That has disabled preemption again. Callbacks are to see it disabled once. */
 	preempt_enable_no_resched_notrace();
 	for (unsigned int i = 0; i < cs->nr_funcs; i++)
 		ftrace_ops_call(ip, parent_ip, READ_ONCE(cs->ops[i]), fregs);
@@ -667,7 +667,7 @@ static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftr
 
 /*
  * One ops that brings all the protection that it needs, and has a gate if it may go away.
- * Preemption stays as it is, so what the callback shows of that is as true as from a
+ * Preemption stays as it is, so a callback that records it sees the same as from a
  * trampoline.
  */
 static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
@@ -691,7 +691,7 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
  * @op: ignored
  * @fregs: the registers at the site
  *
- * What ftrace_caller and ftrace_regs_caller call, for callsets without a trampoline:
+ * ftrace_caller and ftrace_regs_caller call it, for callsets without a trampoline:
  * a callset's ops are those that want the site, so nothing is tested.
  *
  * Context: any that can be traced, NMI included.
@@ -703,7 +703,7 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
-	/* Holds up the freeing of what is found; a callset also waits for all tasks. */
+	/* Holds up the freeing of the record and the table; a callset waits for all tasks, too. */
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
 	/* While there is only one callset, a call that gets here comes from a site of it. */

@@ -30,7 +30,7 @@ unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 				    const struct ftrace_record *rec, unsigned int nr,
 				    unsigned long *target, unsigned int *step);
 
-/* The callsets that call an ops, with what each keeps of it; ftrace_lock is held. */
+/* The callsets that call an ops, by their links to it; ftrace_lock is held. */
 #define for_each_ftrace_link(link, ops)					\
 	hlist_for_each_entry(link, &(ops)->callsets, node)
 

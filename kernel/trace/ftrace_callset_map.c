@@ -47,15 +47,14 @@ struct ftrace_callset *__ftrace_callset_only;
  * ftrace_callset_get - find a callset by its number
  * @nr: from a record
  *
- * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire()
- * waits for.
+ * Context: any; ftrace_lock is held, or ftrace_retire() waits for the caller.
  * Return: the callset; NULL for 0 and for numbers not in use.
  */
 struct ftrace_callset *ftrace_callset_get(u32 nr)
 {
 	struct ftrace_callset **chunk;
 
-	/* Number 0 is none, and its entry is empty. */
+	/* Number 0 is of no callset, and its entry is empty. */
 	if (nr >= READ_ONCE(callset_limit))
 		return NULL;
 	/* Pairs with the release in callset_add_chunk(). */
@@ -113,7 +112,7 @@ static int callset_add_chunk(u32 nr)
 	return 0;
 }
 
-/* The only one is what it is as long as there is no other. See ftrace_callset_only(). */
+/* It is the only one as long as there is no other. See ftrace_callset_only(). */
 static void callset_count(int more)
 {
 	u32 nr = 0;
@@ -126,7 +125,7 @@ static void callset_count(int more)
 		smp_store_release(&__ftrace_callset_only, ftrace_callset_next(&nr));
 	} else if (__ftrace_callset_only) {
 		WRITE_ONCE(__ftrace_callset_only, NULL);
-		/* Before the first site of another one is written. Without another, nobody asks. */
+		/* Before the first site of another one is written. Without one, no call asks. */
 		if (callset_nr)
 			kick_all_cpus_sync();
 	}
@@ -153,7 +152,7 @@ int ftrace_callset_number(struct ftrace_callset *cs)
 		return ret;
 	}
 	cs->nr = nr;
-	/* Pairs with ftrace_callset_get(): what is in the callset is seen. */
+	/* Pairs with ftrace_callset_get(): the callset's members are seen. */
 	smp_store_release(callset_entry(nr), cs);
 	WRITE_ONCE(callset_limit, max(callset_limit, (u32)nr + 1));
 	callset_count(1);

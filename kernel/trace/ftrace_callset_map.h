@@ -31,7 +31,7 @@ void ftrace_callset_free_number(const struct ftrace_callset *cs);
  * For code that each of these calls, where to search for the site's would take longer.
  *
  * Context: on the way from a site, in any context.
- * Return: the callset; NULL if there are more, or if none is kept for this.
+ * Return: the callset; NULL if there are more, or where calls do not search.
  */
 static __always_inline struct ftrace_callset *ftrace_callset_only(void)
 {

@@ -57,7 +57,7 @@ void ftrace_code_add(struct ftrace_code *code)
 	lockdep_assert_held(&ftrace_lock);
 
 	latch_tree_insert(&code->tree, &code_tree, &code_tree_ops);
-	/* Tracers of instructions decode what they were told is there, and it has a name. */
+	/* Tracers of instructions decode the code that they are told of, and name it. */
 	code_tell_perf_symbol(code, false);
 	perf_event_text_poke(text, NULL, 0, text, code->size);
 }
@@ -84,8 +84,7 @@ void ftrace_code_remove(struct ftrace_code *code)
  * ftrace_code_find - find the code that an address is in
  * @addr: the address
  *
- * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire()
- * waits for.
+ * Context: any; ftrace_lock is held, or ftrace_retire() waits for the caller.
  * Return: the code, or NULL.
  */
 struct ftrace_code *ftrace_code_find(unsigned long addr)

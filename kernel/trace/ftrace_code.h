@@ -7,7 +7,7 @@
 
 #include <linux/ftrace_arch.h>
 
-/* What /proc/kallsyms and perf call a trampoline and stubs, and the module they are in. */
+/* The names in /proc/kallsyms and perf of a trampoline, of stubs, and of their module. */
 #define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
 #define FTRACE_STUB_SYM		"ftrace_counting_stubs"
 #define FTRACE_TRAMPOLINE_MOD	"__builtin__ftrace"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct calls: sites that call somebody's own trampoline.
+ * Direct calls: sites that call a trampoline which the owner of the ops has made.
  *
  * A direct ops has no callback. The sites that it is alone on mostly call its
  * function themselves; elsewhere the callset's trampoline goes there when it is
  * done, with the registers and the stack as at the site.
  *
- * ftrace_share.c has what a direct ops has to agree on with others on its sites.
+ * ftrace_share.c is about a direct ops and others that have to agree on a site.
  *
  * Lock order:
  *	ftrace_share_mutex > ftrace_lock
@@ -102,7 +102,7 @@ static void direct_reset(struct ftrace_ops *ops)
  *
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
  * Return: 0; -EINVAL if it is registered already or has no sites; -EBUSY if one
- * of them has a direct call already; what @ops->ops_func answers where others
+ * of them has a direct call already; the answer of @ops->ops_func where others
  * change the place to go on; or as register_ftrace_function(). On failure
  * nothing changed.
  */
@@ -160,7 +160,7 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
 /**
  * modify_ftrace_direct_nolock - exchange a trampoline
  * @ops: the ops
- * @addr: what its sites are to call from now on
+ * @addr: the trampoline that its sites are to call from now on
  *
  * Every call reaches one of the two.
  *
@@ -192,7 +192,7 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
 /**
  * modify_ftrace_direct - exchange a trampoline
  * @ops: the ops
- * @addr: what its sites are to call from now on
+ * @addr: the trampoline that its sites are to call from now on
  *
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
  * Return: as modify_ftrace_direct_nolock().

@@ -118,7 +118,7 @@ struct ftrace_gate *ftrace_gate_alloc(void)
  * ftrace_gate_get - take a reference to a gate
  * @gate: the gate, or NULL
  *
- * Context: any; the caller has a reference, or keeps somebody from putting it.
+ * Context: any; the caller has a reference, or the last one cannot be put meanwhile.
  */
 void ftrace_gate_get(struct ftrace_gate *gate)
 {
@@ -148,7 +148,7 @@ void ftrace_gate_put(struct ftrace_gate *gate)
 }
 
 /**
- * ftrace_gate_close - let every CPU see what was written before
+ * ftrace_gate_close - let every CPU see all earlier writes
  *
  * Context: process context, interrupts are enabled; waits for other CPUs to take
  * an interrupt.
@@ -191,7 +191,7 @@ static bool gate_pause(unsigned int *turn, unsigned long *end)
 	}
 	if (time_after(jiffies, *end))
 		return false;
-	/* Before the scheduler runs, nobody else does. */
+	/* Before the scheduler runs, no other task does. */
 	if (system_state >= SYSTEM_SCHEDULING)
 		fsleep(min(*turn, 1000u));
 	return true;
@@ -206,9 +206,9 @@ static void gate_give_up(void)
 }
 
 /*
- * Lets those leave who died inside on this CPU. The task that runs here is not inside,
- * others of the CPU were not inside when they were switched out, and what interrupts
- * this is out again when it goes on: so no other is missing.
+ * Lets the tasks leave that died inside on this CPU. The task that runs here is not inside,
+ * others of the CPU were not inside when they were switched out, and an interrupt
+ * of this is out again when it goes on: so no other is missing.
  */
 static long gate_heal(void *data)
 {
@@ -241,10 +241,10 @@ static void gate_heal_all(struct ftrace_gate_count __percpu *count)
 }
 
 /**
- * ftrace_gate_wait - wait until nobody is inside of a gate
+ * ftrace_gate_wait - wait until no task is inside of a gate
  * @count: its counts
  *
- * Nobody who enters from now on calls what is going away, see ftrace_gate_close().
+ * A task that enters from now on passes over the ops, see ftrace_gate_close().
  *
  * Context: process context, sleeps; ftrace_lock is not held.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an ops is, and what waits for a grace period before it is freed.
+ * Ops by themselves, and objects that wait for a grace period before they are freed.
  *
- * Nothing here knows sites. Those who look after an ops leave in it what is done
- * for it below them: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
+ * Nothing here knows sites. Files above leave functions in an ops that are called
+ * here and below: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
  * and alone_func (fgraph.c).
  *
  * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
@@ -61,7 +61,7 @@ static void ftrace_assist_func(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(ftrace_assist_func);
 
 /**
- * ftrace_ops_get_func - what a trampoline calls for an ops
+ * ftrace_ops_get_func - the function that a trampoline calls for an ops
  * @ops: the ops
  *
  * Context: any.
@@ -120,7 +120,7 @@ static bool ftrace_in_core_kernel(unsigned long addr)
  * Of a graph user, register_ftrace_graph() has told with FTRACE_OPS_FL_DYNAMIC.
  * No trampoline names the memory of a direct ops, so it is its code that
  * counts. BPF's may go away, but BPF waits for the tasks in its images itself,
- * as only it knows what they call.
+ * as only it knows the programs in them.
  *
  * Return: true if its memory and its code are there as long as the kernel.
  */
@@ -136,7 +136,7 @@ bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_callback - what stands for an ops where ops are listed
+ * ftrace_ops_callback - the function by which an ops is listed
  * @ops: the ops
  *
  * Return: the callback that its owner knows, or the function that it calls directly.
@@ -185,14 +185,14 @@ enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct
 
 static LIST_HEAD(ftrace_retired);
 
-/* How much code is in what is retired and not freed; and what waits for it to be less. */
+/* How much code is retired and not freed yet; and tasks that wait for it to be less. */
 static size_t ftrace_retired_text;
 static DECLARE_WAIT_QUEUE_HEAD(ftrace_retired_less);
 
 #define FTRACE_RETIRED_MAX	SZ_4M
 
 /**
- * ftrace_wait_for_tasks - wait until nobody is in code that can't be entered
+ * ftrace_wait_for_tasks - wait until no task is in code that can't be entered
  *
  * Readers are traced functions, and code called by them, in three kinds of
  * places. Tasks may be preempted there: RCU-tasks waits until each has gone
@@ -240,7 +240,7 @@ static void ftrace_retire_work_func(struct work_struct *work)
 static DECLARE_WORK(ftrace_retire_work, ftrace_retire_work_func);
 
 /**
- * ftrace_retire - free something once nobody can be using it
+ * ftrace_retire - free something once no task or CPU can be using it
  * @retiree: part of an object that no new reader can find
  *
  * Context: ftrace_lock is held. Does not wait.

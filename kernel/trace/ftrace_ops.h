@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an ops is and carries, and what is retired. See ftrace_ops.c.
+ * Ops by themselves, and retiring. See ftrace_ops.c.
  *
  * Words: a site is one compiler-made call at the head of a function; a record
  * (struct ftrace_record) is a site at run time; a table holds the sorted records
  * of one piece of text; a callset is the ordered list of ops that a site
- * calls; a transaction changes the callsets of many sites, or of none.
+ * calls; a transaction changes the callsets of many sites as a whole.
  *
  * ftrace_lock covers the list of ops, all filters, the tables, the callsets and
  * every transaction. ftrace_list_func() and ftrace_site_find() run without it:
@@ -27,7 +27,7 @@
  * @FTRACE_REFUSED_IPMODIFY: both it and the holder have FTRACE_OPS_FL_IPMODIFY
  * @FTRACE_REFUSED_DIRECT: both it and the holder are direct
  * @FTRACE_REFUSED_SHARE: one is direct, the other has FTRACE_OPS_FL_IPMODIFY
- * @FTRACE_REFUSED_QUARANTINE: the text of the site is not what it should be
+ * @FTRACE_REFUSED_QUARANTINE: the text of the site differs from its record
  */
 enum ftrace_refusal {
 	FTRACE_REFUSED_NOT,
@@ -38,8 +38,8 @@ enum ftrace_refusal {
 };
 
 /**
- * enum ftrace_guarded - what a call costs that an ops gets: its ops->guarded
- * @FTRACE_GUARDED_NOT: nobody asks
+ * enum ftrace_guarded - how the cost of an ops' calls is reckoned: its ops->guarded
+ * @FTRACE_GUARDED_NOT: it is not
  * @FTRACE_GUARDED_FUNCTION: an entry of the function tracer
  * @FTRACE_GUARDED_GRAPH: two of them, and a hooked return
  * @FTRACE_GUARDED_PROBE: an event of a probe

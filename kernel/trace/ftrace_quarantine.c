@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Quarantine: sites whose text is not what it should be. Other code has altered
+ * Quarantine: sites whose text differs from their records. Other code has altered
  * them, and may do so again.
  *
  * Invariants:
@@ -9,7 +9,7 @@
  *  2. A callset that a site left for quarantine stays, too: the code that altered the
  *     site may have saved its CALL, and may write it back.
  *
- * What other parts of the kernel may do with such a site is in ftrace_sites.c.
+ * ftrace_sites.c says how other parts of the kernel see such a site.
  * ftrace_lock covers all of it.
  */
 #include <linux/ftrace.h>
@@ -28,7 +28,7 @@ bool ftrace_has_quarantine;
  * ftrace_quarantine - leave a site alone from now on, and say why
  * @rec: its record
  * @ip: the site
- * @target: what it should have called; 0 for a NOP
+ * @target: the target that its record says; 0 for a NOP
  *
  * Context: ftrace_lock is held.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sites whose text is not what it should be. See ftrace_quarantine.c.
+ * Sites whose text differs from their records. See ftrace_quarantine.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_QUARANTINE_H
 #define _KERNEL_TRACE_FTRACE_QUARANTINE_H

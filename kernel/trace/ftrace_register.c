@@ -33,7 +33,7 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
 	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS))
 		return -EINVAL;
 
-	/* Nobody can claim where all functions go on. */
+	/* No ops can say where all functions go on. */
 	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && ftrace_ops_is_everywhere(ops))
 		return -EINVAL;
 	return 0;
@@ -67,7 +67,7 @@ int ftrace_ops_register(struct ftrace_ops *ops)
  * @ops: the ops
  *
  * Context: process context, sleeps; takes ftrace_lock. Does not wait for tasks
- * that are in what @ops calls.
+ * that are inside of @ops.
  * Return: as unregister_ftrace_function().
  */
 int ftrace_ops_unregister(struct ftrace_ops *ops)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registering an ops: what all ways to do it share. See ftrace_register.c.
+ * Registering an ops: the part that all ways to do it share. See ftrace_register.c.
  */
 #ifndef _KERNEL_TRACE_FTRACE_REGISTER_H
 #define _KERNEL_TRACE_FTRACE_REGISTER_H

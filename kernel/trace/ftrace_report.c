@@ -2,20 +2,20 @@
 /*
  * Refusals and their reasons: the texts, and where they can be read.
  *
- * A user who is refused gets an errno, which says little. The reason in words is
+ * A refusal is an errno, which says little. The reason in words is
  *
  *	a word in a filter file		in the error_log of the instance, with
- *					a caret under what was wrong
+ *					a caret under the wrong part
  *	an ops				in the kernel log and in the top
  *					instance's error_log, with the site,
- *					the ops and who has the place
+ *					the ops and the one in its place
  *
  * Invariants:
  *  1. A code and its text are one line of one table.
  *  2. Reports cannot fail, and change nothing.
  *
  * Lock order:
- *	ftrace_lock > what tracing_log_err() takes
+ *	ftrace_lock > the lock of tracing_log_err()
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -59,7 +59,7 @@ static const char * const refusals[] = {
  * @tr: the instance; NULL for the top one
  * @file: the name of the file that it was written to
  * @word: the word
- * @error: what is wrong
+ * @error: the reason
  * @pos: where in @word
  *
  * Context: process context, sleeps.
@@ -75,7 +75,7 @@ void ftrace_report_word(struct trace_array *tr, const char *file, const char *wo
  * @why: the reason
  * @ip: the site, or one of them
  * @ops: the ops
- * @holder: the ops that is there already; NULL if there is none
+ * @holder: the ops that is there already, or NULL
  *
  * Context: process context, sleeps.
  */

@@ -11,7 +11,7 @@
  * Lock order:
  *	ftrace_share_mutex > ftrace_lock
  * ftrace_share_mutex is held while an ops_func is told of a peer, for that may
- * itself modify what is called. One that is asked about itself may not:
+ * itself modify the direct call. One that is asked about itself may not:
  * ftrace_lock is held.
  */
 #include <linux/cleanup.h>
@@ -49,7 +49,7 @@ static struct ftrace_ops *share_peer_in(const struct ftrace_callset *cs)
  * @set: the sites
  *
  * Context: ftrace_lock and ftrace_share_mutex are held.
- * Return: 0 if nobody is there, or if it can; else its answer.
+ * Return: 0 if no such ops is there, or if it can; else its answer.
  */
 int ftrace_share_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set)
 {
@@ -85,12 +85,12 @@ static struct ftrace_ops *share_direct_at(unsigned long ip)
  * ftrace_share_tell_peers - tell direct ops that one with FTRACE_OPS_FL_IPMODIFY
  * comes to their sites, or has left them
  * @ops: the one that does
- * @set: the sites; NULL for none
+ * @set: the sites, or NULL
  * @cmd: FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER, which they may refuse, or
  *	 FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER
  *
  * Context: process context, sleeps; ftrace_share_mutex is held, takes ftrace_lock.
- * Return: 0, or what one of them answered.
+ * Return: 0, or the answer of one of them.
  */
 int ftrace_share_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set *set,
 			    enum ftrace_ops_cmd cmd)
@@ -138,8 +138,8 @@ static int share_tell_all_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
  * @ops: the ops
  *
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
- * Return: as register_ftrace_function(); or what a direct ops on one of its
- * sites answered.
+ * Return: as register_ftrace_function(); or the answer of a direct ops on one
+ * of its sites.
  */
 int ftrace_share_register(struct ftrace_ops *ops)
 {

@@ -30,7 +30,7 @@
  * @table: the records
  * @retiree: frees it, if the table goes first
  * @nr: number of @group
- * @group: the stubs of FTRACE_COUNT_GROUP records each; NULL if none was the callset's
+ * @group: the stubs of FTRACE_COUNT_GROUP records each; NULL while a group has no record of it
  */
 struct ftrace_stub_table {
 	struct list_head	node;
@@ -149,12 +149,12 @@ int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 }
 
 /**
- * ftrace_stubs_target - what sites of a callset call
+ * ftrace_stubs_target - the targets of sites of a callset
  * @cs: the callset, with counts
  * @table: the records' table
  * @rec: the first record
  * @nr: how many
- * @target: gets what the first one calls; the next ones call the stubs that follow
+ * @target: gets the target of the first one; the next ones call the stubs that follow
  *
  * Context: ftrace_lock is held.
  * Return: for how many of the records this holds, at least 1.
@@ -189,7 +189,7 @@ void ftrace_stubs_hide(struct ftrace_callset *cs)
 
 /**
  * ftrace_stubs_free - free the stubs of a callset
- * @cs: the callset, whose stubs nobody finds
+ * @cs: the callset, whose stubs cannot be found
  *
  * Context: sleeps.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transactions: a change of what is attached where, made as a whole or not at
- * all.
+ * Transactions: changes of which ops is attached to which sites, made as a whole
+ * or not at all.
  *
  *	plan	which records go from which callset to which; the text at each
- *		is compared with what the record says; trampolines of the
+ *		is compared with the record; trampolines of the
  *		callsets that are new
  *	apply	records, and the text in batches
  *	retire	callsets that no record names any more
@@ -14,7 +14,7 @@
  *     puts into quarantine.
  *  2. The mapping from callset to callset is computed once for each callset
  *     and each change of the transaction, not once for each record.
- *  3. A site whose text is not what its record says is quarantined: reported,
+ *  3. A site whose text differs from its record is quarantined: reported,
  *     and left alone by this and all later transactions. An ops that wants such a
  *     site alone, or goes around its function, gets an error; others go on without
  *     the site.
@@ -54,18 +54,18 @@ struct change_cursor {
 };
 
 /**
- * struct ftrace_change - what a transaction does to one ops
+ * struct ftrace_change - the part of a transaction that is about one ops
  * @ops: the ops
  * @wanted: whether it is to be called at all after the transaction
  * @only: sites to attach to; no set means all
- * @not: sites to leave out; no set means none
+ * @not: sites to leave out, if there is a set
  * @out: likewise, as they are called too often
  * @map: from old to new callset: index = 2 * number + (the ops wants the site);
  *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
  *	 has no memory when the tracers that the command line names are attached
  * @nr_map: how many indexes it has
  * @last: the index that was looked up last
- * @last_to: what it maps to
+ * @last_to: the number that it maps to
  */
 struct ftrace_change {
 	struct ftrace_ops	*ops;
@@ -83,8 +83,8 @@ struct ftrace_change {
  * struct tx_side - the callset that a record comes from, or goes to
  * @nr: its number
  * @cs: the callset, NULL for number 0
- * @target: what its sites call, if not a stub each
- * @mark: what its records remember of it
+ * @target: the target of its sites, unless they call a stub each
+ * @mark: the flags that its records keep from then on
  * @stubs: its sites call a stub each
  */
 struct tx_side {
@@ -101,10 +101,10 @@ struct tx_side {
  * @nr: number of @change
  * @table: if not NULL, only its records are concerned
  * @sites: if not NULL, only these sites are concerned
- * @wish: it is for somebody who is waiting for an answer, and can be told
+ * @wish: a caller asked for these sites, and gets an error if some are not to be had
  * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
- * @uniform: each change wants all records or none
+ * @uniform: each change wants all records, or no record
  * @counting: some records go to a callset that counts
  * @passed: sites in quarantine that an ops wants, and does not get
  * @passed_ip: one of them
@@ -185,7 +185,7 @@ static int change_map_grow(struct ftrace_change *change, unsigned long index)
 }
 
 /*
- * What @index maps to, remembered as the last; makes the callset if needed. @ip
+ * Looks @index up, and keeps it as the last one; makes the callset if needed. @ip
  * is the site for which it is asked.
  */
 static noinline int change_map(struct ftrace_change *change, unsigned long index,
@@ -231,7 +231,7 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 	return nr;
 }
 
-/* What tx_apply_recs() needs to know of a callset; the last one is kept. */
+/* Looks up a callset for tx_apply_recs(); the last one is kept. */
 static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
 {
 	if (likely(side->nr == nr))
@@ -422,7 +422,7 @@ static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_tab
 	}
 }
 
-/* Makes what a callset that counts needs for the records that it gets. */
+/* Makes the counts and stubs for records that go to a callset that counts. */
 static int tx_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
 			   struct ftrace_record *rec, unsigned int nr, void *data)
 {
@@ -458,7 +458,7 @@ static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_tab
 	return 0;
 }
 
-/* Nobody is to believe that a function is watched, or replaced, that is not. */
+/* No owner is to believe that a function is watched, or replaced, that is not. */
 static int tx_check_quarantined(struct ftrace_tx *tx)
 {
 	for (unsigned int i = 0; tx->wish && tx->passed && i < tx->nr; i++) {
@@ -740,7 +740,7 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 	nr = ftrace_disabled ? 0 : leave_plan(ops, &counting);
 	if (counting)
 		tx_for_each(&tx, tx_leave_reserve_recs, NULL);
-	/* With some room for what is silenced. */
+	/* With some room for the CALLs of trampolines. */
 	patch = arch_ftrace_patch_begin(nr + 16);
 	if (nr)
 		tx_for_each(&tx, tx_leave_recs, patch);
