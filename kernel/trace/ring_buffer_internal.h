@@ -45,6 +45,8 @@
 /* The bits of a time in an event; those above are in a time extend before it. */
 #define TS_SHIFT		27
 #define TS_MASK			((1ULL << TS_SHIFT) - 1)
+/* The bits that a time stamp in a page has no room for: they are those of the page's. */
+#define RB_STAMP_HIGH		(0x1fULL << 59)
 
 /* Pages */
 
@@ -67,8 +69,8 @@ struct buffer_data_page {
  * @list: the ring, with RB_PAGE_* in the lowest bits of @list.next; it is first, and
  *	  the struct is aligned, so that these bits are free
  * @write: how far the page is written, and the time of its last event: see RB_INDEX_MASK
- * @entries: twice the number of its events, and the lap in the lowest bit
- * @leap: what the next page's time counts from, if RB_LEAP is set in @write
+ * @entries: the number of its events. It is only added to and subtracted from: a writer that
+ *	     overwrites the page subtracts the events that it counts as lost
  * @read: how far it is read
  * @order: it has PAGE_SIZE << @order bytes
  * @id: which sub-buffer it is in a mapping
@@ -80,7 +82,6 @@ struct buffer_page {
 	local64_t		write;
 	local_t			entries;
 	struct buffer_data_page	*page;
-	u64			leap;
 	unsigned int		read;
 	unsigned int		order;
 	u32			id:30;
@@ -90,23 +91,21 @@ struct buffer_page {
 /*
  * buffer_page::write
  *
- *	63         22    21     20    19      0
- *	| time      | leap | closed | index  |
+ *	63     27   26   25  21    20    19     0
+ *	| time  | lap | base | closed | index  |
  *
- * index is the number of bytes written, time the nanoseconds (or what the clock
- * counts) from the page's time stamp to its last event. Nothing is written to a closed
- * page any more. With leap, the next page's time stamp is buffer_page::leap; else it is
- * the time of the last event.
+ * index is the number of bytes written, time the nanoseconds (or what the clock counts) from the
+ * base to the page's last event. Base 0 is the page's time stamp; the others are in
+ * ring_buffer_per_cpu::base. Nothing is written to a closed page, and all pages of a ring
+ * are closed but the tail; a writer that makes a page the tail opens it, and flips lap.
  */
 #define RB_INDEX_MASK		0xfffffULL
 #define RB_CLOSED		BIT_ULL(20)
-#define RB_LEAP			BIT_ULL(21)
-#define RB_TIME_SHIFT		22
+#define RB_BASE_SHIFT		21
+#define RB_BASE_MASK		(0x1fULL << RB_BASE_SHIFT)
+#define RB_LAP			BIT_ULL(26)
+#define RB_TIME_SHIFT		27
 #define RB_TIME_MAX		((1ULL << (64 - RB_TIME_SHIFT)) - 1)
-
-/* buffer_page::entries. The lowest bit is another one each time the page is written anew. */
-#define RB_ENTRIES_LAP		1
-#define RB_ENTRY		2
 
 /*
  * In the pointer to a page in the ring: it is the head, which is read next; or it was,
@@ -156,7 +155,7 @@ struct buffer_data_read_page {
 };
 
 /* Nesting of writers on one CPU: the contexts, each interrupted once while that is not told. */
-#define RB_MAX_DEPTH		16
+#define RB_MAX_DEPTH		15
 
 /**
  * struct ring_buffer_per_cpu - one CPU's ring of pages
@@ -175,6 +174,8 @@ struct buffer_data_read_page {
  * @irq_work: who waits for this CPU's events
  * @nest: how many ring_buffer_nest_start() there are without an end
  * @saved: what @writers was, by depth
+ * @base: what times count from, in pages with RB_BASE_MASK. Writers of depth d, from 1 on, have
+ *	  2d - 1 and 2d: a base that a page names is not changed while that page is the tail
  * @overrun: events that were overwritten
  * @commit_overrun: events lost as the ring was full of unpublished ones
  * @dropped_events: events lost as the ring was full and nothing is overwritten
@@ -203,6 +204,7 @@ struct ring_buffer_per_cpu {
 	struct rb_irq_work		irq_work;
 	unsigned int			nest;
 	unsigned int			saved[RB_MAX_DEPTH];
+	u64				base[2 * RB_MAX_DEPTH + 1];
 	local_t				overrun;
 	local_t				commit_overrun;
 	local_t				dropped_events;
@@ -300,7 +302,7 @@ static inline struct buffer_page *rb_page_after(const struct buffer_page *page)
 
 static inline unsigned long rb_page_entries(struct buffer_page *page)
 {
-	return local_read(&page->entries) / RB_ENTRY;
+	return local_read(&page->entries);
 }
 
 static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
@@ -309,22 +311,32 @@ static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
 }
 
 /*
- * Returns the event itself, where there is a time extend before it. Tells the size of that, and
- * how long after the event before it this one was.
+ * The time that a discarded event took. The header of padding cannot say 0; the first word of
+ * what was data can. There is one, as no event has less than 8 bytes of data.
  */
-static inline struct ring_buffer_event *rb_skip_extend(struct ring_buffer_event *event,
-						       unsigned int *size, u64 *delta)
+static inline u32 rb_padding_delta(const struct ring_buffer_event *event)
+{
+	return event->array[1];
+}
+
+/*
+ * Returns the event itself, where a time extend or a time stamp comes before it. Tells the size
+ * of that, and how long after the event before it this one was: 0 after a time stamp.
+ */
+static inline struct ring_buffer_event *rb_skip_time(struct ring_buffer_event *event,
+						     unsigned int *size, u64 *delta)
 {
 	*size = 0;
 	*delta = 0;
-	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
-		*size = RB_LEN_TIME_EXTEND;
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND)
 		*delta = event->time_delta + ((u64)event->array[0] << TS_SHIFT);
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND ||
+	    event->type_len == RINGBUF_TYPE_TIME_STAMP) {
+		*size = RB_LEN_TIME_EXTEND;
 		event = (void *)event + RB_LEN_TIME_EXTEND;
 	}
-	/* Padding cannot have a delta of 0, and then has 1. */
-	if (event->type_len != RINGBUF_TYPE_PADDING || event->time_delta != 1)
-		*delta += event->time_delta;
+	*delta += event->type_len == RINGBUF_TYPE_PADDING ? rb_padding_delta(event) :
+							    event->time_delta;
 	return event;
 }
 

@@ -17,8 +17,10 @@
  * A writer
  *
  *	enter	raises the number of writers
- *	reserve	claims bytes and a time in one local cmpxchg of the tail page's word. Who
- *		was interrupted since it looked at the clock fails, and looks again
+ *	clock	looks at the clock, once
+ *	claim	claims bytes and a time in one local cmpxchg of the tail page's word. If it was
+ *		interrupted since it read the word, that fails, and it tries again with the time
+ *		that it has: where an interrupt's event has a later one, this event has that, too
  *		(if there is no room it closes the page and makes the next one the tail)
  *	        writes its event
  *	publish	if it is the outermost writer: says how far the readers may read. That is all
@@ -32,19 +34,21 @@
  *  1. The events of a page and their times are in the order of the claims; the time in
  *     the word is that of the last event. So each event's delta is right when it is
  *     claimed, and nothing is ever put right later.
- *  2. While there is a writer, commit_page is not beyond the page that it looked at, and no
- *     writer makes commit_page the tail. So no page is written anew under a writer that
- *     was interrupted.
+ *  2. Only the outermost writer changes commit_page, and buffer_data_page::commit upwards. No
+ *     writer makes commit_page the tail. So from the time that a writer looks at the tail
+ *     until it publishes or leaves, no page is made the tail twice; and what the outermost
+ *     writer knows of the tail is void once it has published.
  *  3. Nothing is claimed in a closed page, and its word does not change until it is made
- *     the tail again. A page is closed before the next one is the tail. So who was
- *     interrupted between looking at the word and claiming fails.
+ *     the tail again. A page is closed before the next one is the tail, and all pages
+ *     but those from commit_page to the tail are closed. So a claim fails that was
+ *     interrupted after it looked at the word, if that has changed.
  *  4. What a writer does to make the next page the tail may be done by it or by any writer
- *     that interrupts it, in part or all of it, once or again: each step is a cmpxchg from
- *     what was there before the tail moved, or a store of what follows from the closed page
- *     alone, or of 0 to what only the outermost writer sets. What was there before differs
- *     from what can be there after: a word was closed, or is that of an empty page; and the
- *     number of entries has a bit that is another one in each lap.
- *  5. Only the outermost writer changes commit_page, and buffer_data_page::commit upwards.
+ *     that interrupts it, in part or all of it, once or again. Opening the page is one
+ *     cmpxchg of its word, from closed to open with the other lap: with 2, it is done
+ *     once. What comes before is a store of what follows from the closed tail alone, or
+ *     of 0 to what only the outermost writer sets; what comes after is a cmpxchg of the tail.
+ *  5. Counts are only added to. What is subtracted with a page that is overwritten is what
+ *     the one that set UPDATE had read before.
  *
  * The head is where both sides meet. The pointer to it in the page before has a flag:
  *
@@ -181,23 +185,27 @@ void ring_buffer_nest_end(struct trace_buffer *buffer)
 /* Publishing */
 
 #ifdef CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS
+/* A page that is complete ends when the next one begins. */
 static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page,
 			   u64 write)
 {
-	unsigned int at = 0, size, slack = 0, end = write & RB_INDEX_MASK;
-	u64 sum = 0, delta, time = write >> RB_TIME_SHIFT;
-	struct ring_buffer_event *event;
+	unsigned int at = 0, size, end = write & RB_INDEX_MASK;
+	u64 time = page->page->time_stamp, delta;
+	struct ring_buffer_event *event, *data;
 
 	while (at < end) {
-		event = rb_skip_extend((void *)&page->page->data[at], &size, &delta);
-		sum += delta;
-		slack += event->type_len == RINGBUF_TYPE_PADDING;
-		at += size + rb_data_size(event);
+		event = (void *)&page->page->data[at];
+		data = rb_skip_time(event, &size, &delta);
+		if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
+			time = (time & RB_STAMP_HIGH) | event->time_delta |
+			       (u64)event->array[0] << TS_SHIFT;
+		time += delta;
+		at += size + rb_data_size(data);
 	}
-	/* A delta of 1 may have been one, in what is padding now. */
-	if (at != end || sum > time || sum + slack < time)
-		rb_corrupt(cpu_buffer, page, "the events end at %u, %llu after its stamp", at,
-			   (unsigned long long)sum);
+	if (at != end || time != rb_page_after(page)->page->time_stamp)
+		rb_corrupt(cpu_buffer, page, "the events end at %u and %llu, not %llu", at,
+			   (unsigned long long)time,
+			   (unsigned long long)rb_page_after(page)->page->time_stamp);
 }
 #else
 static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page,
@@ -230,26 +238,24 @@ static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	rb_queue(&irq_work->work);
 }
 
-/* Returns the page that is published last, with its word as it was then. */
+/*
+ * Publishes up to the tail as it is now. Returns the page that is published last, with its word
+ * as it was then; or NULL if the ring is none.
+ */
 static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 *write)
 {
-	struct buffer_page *page = cpu_buffer->commit_page, *tail;
-	unsigned long left = cpu_buffer->nr_pages + 1;
+	struct buffer_page *page = cpu_buffer->commit_page;
+	struct buffer_page *tail = READ_ONCE(cpu_buffer->tail_page);
 
-	for (;;) {
-		tail = READ_ONCE(cpu_buffer->tail_page);
-		/* After the tail: a page that is not the tail any more is complete. */
-		barrier();
+	/* After the tail: a page that is not the tail any more is complete. */
+	barrier();
+	for (unsigned long left = cpu_buffer->nr_pages + 1; left; left--) {
 		*write = local64_read(&page->write);
-		/* As in rb_publish(). */
+		/* As in rb_publish_fast(). */
 		smp_wmb();
 		local_set(&page->page->commit, *write & RB_INDEX_MASK);
 		if (page == tail)
 			return page;
-		if (!left--) {
-			rb_corrupt(cpu_buffer, page, "there is no way to the tail");
-			return page;
-		}
 
 		rb_check_times(cpu_buffer, page, *write);
 		page = rb_page_after(page);
@@ -259,6 +265,8 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 			rb_update_meta_commit(cpu_buffer, page);
 		rb_wake_full_waiters(cpu_buffer);
 	}
+	rb_corrupt(cpu_buffer, page, "there is no way to the tail");
+	return NULL;
 }
 
 /* Wakes those that wait for an event. */
@@ -281,7 +289,7 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /**
- * rb_publish_slow - publish where the tail has moved, somebody else wrote, or somebody waits
+ * rb_publish_slow - publish where the tail has moved, an interrupt wrote, or a task waits
  * @cpu_buffer: where
  *
  * Context: that of the outermost writer, whether it has left or not. It has on return.
@@ -299,11 +307,12 @@ void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer)
 		barrier();
 		WRITE_ONCE(cpu_buffer->writers, 0);
 		barrier();
-	} while (page != READ_ONCE(cpu_buffer->tail_page) || local64_read(&page->write) != write);
+	} while (page && (page != READ_ONCE(cpu_buffer->tail_page) ||
+			  local64_read(&page->write) != write));
 }
 
 /**
- * rb_write_leave - end the writing that rb_write_begin() or rb_begin_fast() began
+ * rb_write_leave - end the writing that rb_write_begin() or rb_begin() began
  * @cpu_buffer: where
  *
  * What is written is counted already, and rb_publish_fast() may have been tried.
@@ -368,6 +377,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 		return false;
 	if (was == RB_LINK_HEAD) {
 		local_add(entries, &cpu_buffer->overrun);
+		local_sub(entries, &next->entries);
 		local_sub(bytes, &cpu_buffer->entries_bytes);
 		local_inc(&cpu_buffer->pages_lost);
 		if (cpu_buffer->ring_meta)
@@ -386,53 +396,64 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	return true;
 }
 
-static void rb_close(struct buffer_page *page)
+/* The time of the last event of the tail. What it is for a page that is not, is not said. */
+static u64 rb_last_time(const struct ring_buffer_per_cpu *cpu_buffer,
+			const struct buffer_page *tail, u64 write)
 {
-	s64 old = local64_read(&page->write);
+	unsigned int base = (write & RB_BASE_MASK) >> RB_BASE_SHIFT;
 
-	while (!(old & RB_CLOSED) && !local64_try_cmpxchg(&page->write, &old, old | RB_CLOSED))
-		;
+	return (base ? READ_ONCE(cpu_buffer->base[base]) : tail->page->time_stamp) +
+	       (write >> RB_TIME_SHIFT);
 }
 
-/* Invariant 4 is about this. @tail is closed. */
+/* Opens @next and makes it the tail, unless @tail, which is closed, is not any more. */
 static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail,
 		    struct buffer_page *next)
 {
-	u64 closed = local64_read(&tail->write);
+	u64 time = rb_last_time(cpu_buffer, tail, local64_read(&tail->write));
 	s64 write = local64_read(&next->write);
-	long entries = local_read(&next->entries);
 
-	/* A writer that moved the tail has changed these two, perhaps before they were read. */
+	/* A writer that moved the tail may have changed these two before they were read. */
 	barrier();
 	if (READ_ONCE(cpu_buffer->tail_page) != tail)
 		return;
 
-	next->page->time_stamp = closed & RB_LEAP ? tail->leap : rb_page_time(tail, closed);
-	local_set(&next->page->commit, 0);
-	barrier();
-	(void)local64_cmpxchg(&next->write, write, 0);
-	(void)local_cmpxchg(&next->entries, entries, ~entries & RB_ENTRIES_LAP);
+	if (write & RB_CLOSED) {
+		local_set(&next->page->commit, 0);
+		/* A reader that looks at old events sees that first: see rb_iter_head_event(). */
+		smp_wmb();
+		next->page->time_stamp = time;
+		barrier();
+		(void)local64_cmpxchg(&next->write, write, ~write & RB_LAP);
+	}
 	/* Also orders what a reader sees of the page after the flag of the head. */
 	if (try_cmpxchg(&cpu_buffer->tail_page, &tail, next))
 		local_inc(&cpu_buffer->pages_touched);
 }
 
 /*
- * Makes the page after @tail the tail, unless another one is already. Returns false if there
- * is none to be had: the event is lost, and counted.
+ * There is no room in @tail, whose word was @write: makes the page after it the tail. On return
+ * all has to be looked at again. Returns false if there is no page to be had: the event is lost,
+ * and counted.
  */
-static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail)
+static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *tail,
+			 s64 write)
 {
-	struct buffer_page *next, *commit;
+	struct buffer_page *next, *commit = READ_ONCE(cpu_buffer->commit_page);
 	enum rb_link link;
-	u64 write;
+	bool readers;
 
 	/* What is complete need not keep pages from being overwritten. */
-	if (rb_is_outermost(cpu_buffer))
-		rb_publish_pages(cpu_buffer, &write);
+	if (commit != tail && rb_is_outermost(cpu_buffer)) {
+		u64 published;
 
+		return rb_publish_pages(cpu_buffer, &published);
+	}
+
+	/* First: then nothing is read any more, and what the link says stays so. */
+	readers = rb_is_readers(commit);
+	barrier();
 	next = rb_page_after(tail);
-	commit = READ_ONCE(cpu_buffer->commit_page);
 	if (next == commit) {
 		local_inc(&cpu_buffer->commit_overrun);
 		return false;
@@ -441,108 +462,111 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	if (link == RB_LINK_MOVED)
 		return true;
 	if (link != RB_LINK_NORMAL) {
-		if (!rb_is_readers(commit)) {
-			if (!(cpu_buffer->buffer->flags & RB_FL_OVERWRITE)) {
-				local_inc(&cpu_buffer->dropped_events);
-				return false;
-			}
-			if (!rb_push_head(cpu_buffer, tail, next))
-				return true;
-		} else if (commit != tail) {
-			/* The ring is full of what came after the reader's page. */
+		/* The ring is full of what came after the reader's page. */
+		if (readers) {
 			local_inc(&cpu_buffer->commit_overrun);
 			return false;
 		}
-		/* Else the ring is empty: from the reader's page the writer enters at the head. */
+		if (!(cpu_buffer->buffer->flags & RB_FL_OVERWRITE)) {
+			local_inc(&cpu_buffer->dropped_events);
+			return false;
+		}
+		if (!rb_push_head(cpu_buffer, tail, next))
+			return true;
 	}
-	rb_close(tail);
-	rb_open(cpu_buffer, tail, next);
+	if (write & RB_CLOSED || local64_try_cmpxchg(&tail->write, &write, write | RB_CLOSED))
+		rb_open(cpu_buffer, tail, next);
 	return true;
 }
 
 /* Reserving */
 
-/*
- * The next page is to count its time from @now. A writer that interrupts this and closes
- * the page uses its own time, and then the page is closed here, too.
- */
-static void rb_leap(struct buffer_page *page, s64 old, u64 now)
+/* What comes before an event's header, if its delta does not say when it was. */
+static void rb_set_time(struct ring_buffer_event *event, unsigned int type, u64 time)
 {
-	page->leap = now;
-	barrier();
-	(void)local64_cmpxchg(&page->write, old, old | RB_CLOSED | RB_LEAP);
+	event->type_len = type;
+	event->time_delta = time & TS_MASK;
+	event->array[0] = time >> TS_SHIFT;
 }
 
-static struct ring_buffer_event *rb_fill(struct ring_buffer_per_cpu *cpu_buffer,
-					 struct buffer_page *page, unsigned int index,
-					 unsigned int size, u64 delta)
+/* One of a writer's two bases: the one that the tail does not name. */
+static unsigned int rb_free_base(const struct ring_buffer_per_cpu *cpu_buffer, u64 write)
 {
-	struct ring_buffer_event *event = (void *)&page->page->data[index];
-	struct ring_buffer_event *data = event;
+	unsigned int base = 2 * (cpu_buffer->writers & RB_DEPTH_MASK);
 
-	if (delta > TS_MASK) {
-		event->type_len = RINGBUF_TYPE_TIME_EXTEND;
-		event->time_delta = delta & TS_MASK;
-		event->array[0] = delta >> TS_SHIFT;
-		data = (void *)event + RB_LEN_TIME_EXTEND;
-		delta = 0;
-	}
-	rb_set_header(data, size, delta);
-	local_add(RB_ENTRY, &page->entries);
-	local_add(size + ((void *)data - (void *)event), &cpu_buffer->entries_bytes);
-	return event;
-}
-
-/* What to add to the time of the page; or more than RB_TIME_MAX if that cannot be. */
-static u64 rb_delta(u64 now, u64 last, u64 old)
-{
-	s64 delta = now - last;
-
-	if (delta >= 0)
-		return (old >> RB_TIME_SHIFT) + delta > RB_TIME_MAX ? U64_MAX : delta;
-	pr_warn_once("the clock went back from %llu to %llu\n",
-		     (unsigned long long)last, (unsigned long long)now);
-	/* It stands still until the clock is there again, if that is not long. */
-	return -delta > (s64)TS_MASK ? U64_MAX : 0;
+	return (write & RB_BASE_MASK) >> RB_BASE_SHIFT == base ? base - 1 : base;
 }
 
 /**
  * rb_reserve_slow - claim space and time where it is not simple
  * @cpu_buffer: where
  * @size: of the event, its header included
+ * @now: what time it is, or was a moment ago
  *
- * Simple is: there is room, the clock went on, by less than an event can tell, and nobody
- * interrupted.
+ * Simple is: there is room, the clock went on, by less than an event can tell, and there was no
+ * interrupt.
  *
  * Context: that of a writer.
- * Return: the event with its header, a time extend before it if need be; or NULL, and the
+ * Return: the event with its header, after what tells its time if need be; or NULL, and the
  * loss is counted.
  */
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
-					  unsigned int size)
+					  unsigned int size, u64 now)
 {
-	struct buffer_page *page;
+	struct buffer_page *page, *seen_page = NULL;
+	struct ring_buffer_event *event;
 	unsigned int index, all;
-	s64 old, new;
+	s64 old, new, seen = 0;
 	u64 delta;
+	bool back;
 
 	for (int tries = 0; tries < RB_MAX_TRIES; tries++) {
 		page = READ_ONCE(cpu_buffer->tail_page);
 		old = local64_read(&page->write);
-		delta = rb_delta(rb_clock(cpu_buffer->buffer), rb_page_time(page, old), old);
-		index = old & RB_INDEX_MASK;
-		all = delta > TS_MASK ? size + RB_LEN_TIME_EXTEND : size;
+		delta = now - rb_last_time(cpu_buffer, page, old);
 
-		if (old & RB_CLOSED || (delta <= TS_MASK && index + all > cpu_buffer->capacity)) {
-			if (!rb_next_page(cpu_buffer, page))
+		/* An interrupt's event may be later: then this one is as late. */
+		back = (s64)delta < -(s64)TS_MASK;
+		if (back && (page != seen_page || old != seen)) {
+			/* The clock went back, unless there is an event since it was looked at. */
+			seen_page = page;
+			seen = old;
+			now = rb_clock(cpu_buffer->buffer);
+			continue;
+		}
+		if ((s64)delta < 0)
+			delta = 0;
+		all = size + (back || delta > TS_MASK ? RB_LEN_TIME_EXTEND : 0);
+
+		index = old & RB_INDEX_MASK;
+		if (old & RB_CLOSED || index + all > cpu_buffer->capacity) {
+			if (!rb_next_page(cpu_buffer, page, old))
 				return NULL;
-		} else if (delta > RB_TIME_MAX || index + all > cpu_buffer->capacity) {
-			rb_leap(page, old, rb_clock(cpu_buffer->buffer));
+			continue;
+		}
+
+		if (back || ((u64)old >> RB_TIME_SHIFT) + delta > RB_TIME_MAX) {
+			unsigned int base = rb_free_base(cpu_buffer, old);
+
+			WRITE_ONCE(cpu_buffer->base[base], now);
+			barrier();
+			new = (old & (RB_LAP | RB_INDEX_MASK)) + all +
+			      ((u64)base << RB_BASE_SHIFT);
 		} else {
 			new = old + all + (delta << RB_TIME_SHIFT);
-			if (local64_try_cmpxchg(&page->write, &old, new))
-				return rb_fill(cpu_buffer, page, index, size, delta);
 		}
+		if (!local64_try_cmpxchg(&page->write, &old, new))
+			continue;
+
+		event = (void *)&page->page->data[index];
+		if (back)
+			rb_set_time(event, RINGBUF_TYPE_TIME_STAMP, now);
+		else if (delta > TS_MASK)
+			rb_set_time(event, RINGBUF_TYPE_TIME_EXTEND, delta);
+		rb_set_header((void *)event + (all - size), size, all > size ? 0 : delta);
+		local_inc(&page->entries);
+		local_add(all, &cpu_buffer->entries_bytes);
+		return event;
 	}
 	rb_corrupt(cpu_buffer, cpu_buffer->tail_page, "no room in %d tries", RB_MAX_TRIES);
 	return NULL;
@@ -603,7 +627,10 @@ EXPORT_SYMBOL_GPL(ring_buffer_write);
 
 /* An event that is reserved */
 
-/* Makes the last claim undone, unless there was another one after it. */
+/*
+ * Makes the last claim undone, unless there was another one after it, or the time before it is
+ * not in the word any more.
+ */
 static bool rb_take_back(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
 {
 	struct buffer_page *page = READ_ONCE(cpu_buffer->tail_page);
@@ -612,13 +639,16 @@ static bool rb_take_back(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buf
 	unsigned int size;
 	u64 delta;
 
-	event = rb_skip_extend(event, &size, &delta);
+	if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
+		return false;
+	event = rb_skip_time(event, &size, &delta);
 	size += rb_data_size(event);
-	if (at > cpu_buffer->capacity || (old & (RB_CLOSED | RB_INDEX_MASK)) != at + size)
+	if (at > cpu_buffer->capacity || (old & (RB_CLOSED | RB_INDEX_MASK)) != at + size ||
+	    delta > (u64)old >> RB_TIME_SHIFT)
 		return false;
 	if (!local64_try_cmpxchg(&page->write, &old, old - size - (delta << RB_TIME_SHIFT)))
 		return false;
-	local_sub(RB_ENTRY, &page->entries);
+	local_dec(&page->entries);
 	local_sub(size, &cpu_buffer->entries_bytes);
 	return true;
 }
@@ -631,10 +661,11 @@ static void rb_make_padding(struct ring_buffer_per_cpu *cpu_buffer,
 	unsigned int size;
 	u64 delta;
 
-	local_sub(RB_ENTRY, &rb_page_of(cpu_buffer, event)->entries);
+	local_dec(&rb_page_of(cpu_buffer, event)->entries);
 
-	data = rb_skip_extend(event, &size, &delta);
+	data = rb_skip_time(event, &size, &delta);
 	data->array[0] = rb_data_size(data) - RB_EVNT_HDR_SIZE;
+	data->array[1] = data->time_delta;
 	data->type_len = RINGBUF_TYPE_PADDING;
 	/* 0 would say that the rest of the page is empty. */
 	if (!data->time_delta)
@@ -654,8 +685,7 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 
 	if (!rb_take_back(cpu_buffer, event))
 		rb_make_padding(cpu_buffer, event);
-	rb_publish(cpu_buffer);
-	preempt_enable_notrace();
+	rb_write_leave(cpu_buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
 
@@ -671,17 +701,29 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 	struct buffer_page *page = rb_page_of(cpu_buffer, event);
-	u64 write = local64_read(&page->write), time = rb_page_time(page, write), delta;
-	struct ring_buffer_event *end = (void *)&page->page->data[write & RB_INDEX_MASK];
+	struct ring_buffer_event *end;
 	unsigned int size;
+	u64 write, time, delta;
+
+	/* What an interrupt does to the tail is in its word. */
+	do {
+		write = local64_read(&page->write);
+		time = rb_last_time(cpu_buffer, page, write);
+		barrier();
+	} while (page == READ_ONCE(cpu_buffer->tail_page) && local64_read(&page->write) != write);
+	if (page != READ_ONCE(cpu_buffer->tail_page)) {
+		write = local64_read(&page->write);
+		time = rb_page_after(page)->page->time_stamp;
+	}
+	end = (void *)&page->page->data[write & RB_INDEX_MASK];
 
 	/* The page tells the time of its last event. What came after @event is complete. */
-	event = rb_skip_extend(event, &size, &delta);
+	event = rb_skip_time(event, &size, &delta);
 	for (;;) {
 		event = (void *)event + rb_data_size(event);
 		if (event >= end)
 			return time;
-		event = rb_skip_extend(event, &size, &delta);
+		event = rb_skip_time(event, &size, &delta);
 		time -= delta;
 	}
 }

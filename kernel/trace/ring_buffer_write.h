@@ -7,6 +7,7 @@
 #define _KERNEL_TRACE_RING_BUFFER_WRITE_H
 
 #include <linux/align.h>
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/preempt.h>
 #include <linux/ring_buffer.h>
@@ -17,7 +18,7 @@
 
 bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer);
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
-					  unsigned int size);
+					  unsigned int size, u64 now);
 void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer);
 
@@ -34,17 +35,12 @@ static __always_inline u64 rb_clock(const struct trace_buffer *buffer)
 /* The bytes that @length bytes of data take as an event. */
 static __always_inline unsigned int rb_event_size(unsigned int length)
 {
-	if (!length)
-		length = 1;
+	/* Room for two words: see rb_padding_delta(). */
+	if (length <= sizeof(u32))
+		length = sizeof(u32) + 1;
 	if (length > RB_MAX_SMALL_DATA || RB_FORCE_8BYTE_ALIGNMENT)
 		length += sizeof(u32);
 	return ALIGN(length + RB_EVNT_HDR_SIZE, RB_ARCH_ALIGNMENT);
-}
-
-/* The time of the last event of a page. */
-static __always_inline u64 rb_page_time(const struct buffer_page *page, u64 write)
-{
-	return page->page->time_stamp + (write >> RB_TIME_SHIFT);
 }
 
 static __always_inline void rb_set_header(struct ring_buffer_event *event, unsigned int size,
@@ -92,15 +88,6 @@ static __always_inline void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 		   cpu_buffer->saved[(cpu_buffer->writers & RB_DEPTH_MASK) - 1]);
 }
 
-static __always_inline struct ring_buffer_event *
-rb_reserve_slow_data(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, void **data)
-{
-	struct ring_buffer_event *event = rb_reserve_slow(cpu_buffer, size);
-
-	*data = event ? ring_buffer_event_data(event) : NULL;
-	return event;
-}
-
 /*
  * Claims space and time. Returns the event with its header, and where its data is; or NULL if
  * this is for rb_reserve_slow().
@@ -110,13 +97,16 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 {
 	struct buffer_page *page = READ_ONCE(cpu_buffer->tail_page);
 	s64 old = local64_read(&page->write);
-	u64 delta = now - rb_page_time(page, old);
-	unsigned int index = old & (RB_CLOSED | RB_INDEX_MASK);
+	u64 delta = now - page->page->time_stamp - ((u64)old >> RB_TIME_SHIFT);
+	unsigned int index = old & (RB_BASE_MASK | RB_CLOSED | RB_INDEX_MASK);
 	u64 new = old + size + (delta << RB_TIME_SHIFT);
 	void *events = page->page->data;
 	struct ring_buffer_event *event;
 
-	/* A closed page has no room. A sum that is less has run over the time. */
+	/*
+	 * A page that is closed or has another base has no room. A sum that is less has run
+	 * over the time.
+	 */
 	if (unlikely(delta > TS_MASK || index + size > cpu_buffer->capacity || new < (u64)old))
 		return NULL;
 	if (unlikely(!local64_try_cmpxchg(&page->write, &old, new)))
@@ -129,18 +119,9 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 	if (!event || !*data)
 		__builtin_unreachable();
 	rb_set_header(event, size, delta);
-	local_add(RB_ENTRY, &page->entries);
+	local_inc(&page->entries);
 	local_add(size, &cpu_buffer->entries_bytes);
 	return event;
-}
-
-/* The same in any case. NULL if there is no room. */
-static __always_inline struct ring_buffer_event *
-rb_reserve(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 now, void **data)
-{
-	struct ring_buffer_event *event = rb_reserve_fast(cpu_buffer, size, now, data);
-
-	return likely(event) ? event : rb_reserve_slow_data(cpu_buffer, size, data);
 }
 
 /*
@@ -165,12 +146,6 @@ static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buff
 	/* A writer that came after the index was read, and before this, left it to this one. */
 	barrier();
 	return likely(local64_read(&page->write) == write);
-}
-
-static __always_inline void rb_publish_outermost(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	if (unlikely(!rb_publish_fast(cpu_buffer)))
-		rb_publish_slow(cpu_buffer);
 }
 
 static __always_inline bool rb_is_off(const struct trace_buffer *buffer)
@@ -203,20 +178,15 @@ static __always_inline struct ring_buffer_per_cpu *rb_writable(struct trace_buff
 	return cpu_buffer;
 }
 
-static __always_inline void rb_publish(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	if (likely((cpu_buffer->writers & RB_DEPTH_MASK) == 1))
-		rb_publish_outermost(cpu_buffer);
-	else
-		rb_leave(cpu_buffer);
-}
-
 static __always_inline bool rb_has_local_clock(const struct trace_buffer *buffer)
 {
 	return likely(buffer->clock == trace_clock_local);
 }
 
-/* This CPU's ring, if nobody writes there and events are recorded; or NULL. Preemption is off. */
+/*
+ * This CPU's ring, if nothing is being written there and events are recorded; or NULL.
+ * Preemption is off.
+ */
 static __always_inline struct ring_buffer_per_cpu *rb_idle(struct trace_buffer *buffer)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
@@ -234,90 +204,82 @@ static __always_inline bool rb_is_swapped(const struct trace_buffer *buffer,
 	       unlikely(READ_ONCE(cpu_buffer->buffer) != buffer);
 }
 
-/* A writer claims. If it returns NULL, it is none any more. */
-static __always_inline struct ring_buffer_event *
-rb_claim(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
-	 unsigned long length, u64 now, void **data)
-{
-	struct ring_buffer_event *event;
+/* How an event is begun and ended. */
+enum {
+	/* rb_idle() returned the ring. */
+	RB_IDLE		= BIT(0),
+	/* And of all that is called until the end, only a clock can be traced. */
+	RB_ALONE	= BIT(1),
+	/* The caller has looked at the local clock, and that is the buffer's. */
+	RB_TIMED	= BIT(2),
+	/*
+	 * Nothing is called. If the event cannot be recorded so, the caller is a writer all the
+	 * same, and has to call rb_write_leave().
+	 */
+	RB_SIMPLE	= BIT(3),
+};
 
-	if (rb_is_swapped(buffer, cpu_buffer))
-		goto publish;
-	event = rb_reserve(cpu_buffer, rb_event_size(length), now, data);
-	if (likely(event))
-		return event;
-publish:
-	/* Of those that interrupted this. */
-	rb_publish(cpu_buffer);
+/* The outermost writer leaves, or one within another. */
+static __always_inline void rb_leave_writers(struct ring_buffer_per_cpu *cpu_buffer,
+					     unsigned int how)
+{
+	if (!(how & RB_IDLE) && unlikely((cpu_buffer->writers & RB_DEPTH_MASK) > 1))
+		rb_leave(cpu_buffer);
+	else if (unlikely(!rb_publish_fast(cpu_buffer)))
+		rb_publish_slow(cpu_buffer);
+}
+
+/*
+ * Enters, looks at the clock and claims, in this order: a clock that can be traced finds a writer,
+ * and what it leads to has its place before this event. @how: RB_*, constant. @local is what the
+ * local clock said, if RB_TIMED; else it gets that, unless it is NULL. Returns NULL if the event
+ * is not to be recorded, or is lost; *@data then is NULL, too.
+ */
+static __always_inline struct ring_buffer_event *
+rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	 unsigned long length, unsigned int how, u64 *local, void **data)
+{
+	unsigned int size = rb_event_size(length);
+	struct ring_buffer_event *event;
+	u64 now;
+
 	*data = NULL;
+	if (how & RB_IDLE)
+		rb_enter_first(cpu_buffer,
+			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
+	else if (unlikely(!rb_enter(cpu_buffer)))
+		return NULL;
+	if (how & RB_TIMED) {
+		now = *local;
+	} else if (local) {
+		*local = trace_clock_local_inline();
+		now = rb_has_local_clock(buffer) ? *local : buffer->clock();
+	} else {
+		now = rb_clock(buffer);
+	}
+
+	event = NULL;
+	if (!rb_is_swapped(buffer, cpu_buffer)) {
+		event = rb_reserve_fast(cpu_buffer, size, now, data);
+		if (likely(event) || how & RB_SIMPLE)
+			return event;
+		event = rb_reserve_slow(cpu_buffer, size, now);
+		if (likely(event)) {
+			*data = ring_buffer_event_data(event);
+			return event;
+		}
+	}
+	if (!(how & RB_SIMPLE))
+		/* What interrupted this may have left it to this one to publish. */
+		rb_leave_writers(cpu_buffer, how);
 	return NULL;
 }
 
-/* Becomes a writer and claims. */
-static __always_inline struct ring_buffer_event *
-rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
-	 unsigned long length, void **data)
-{
-	if (unlikely(!rb_enter(cpu_buffer)))
-		return NULL;
-	return rb_claim(buffer, cpu_buffer, length, rb_clock(buffer), data);
-}
-
-/*
- * As rb_begin() for what rb_idle() returned, without a call. @now is what the clock says. If it
- * returns NULL, the caller is a writer all the same, and has to call rb_write_leave().
- */
-static __always_inline struct ring_buffer_event *
-rb_begin_fast(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
-	      unsigned long length, u64 now, void **data)
-{
-	rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
-	if (rb_is_swapped(buffer, cpu_buffer))
-		return NULL;
-	return rb_reserve_fast(cpu_buffer, rb_event_size(length), now, data);
-}
-
-/*
- * The same if nothing that is called from here to rb_end_alone() can be traced. @now is what the
- * clock said just before. Returns where the data is.
- */
-static __always_inline void *rb_begin_alone(struct trace_buffer *buffer,
-					    struct ring_buffer_per_cpu *cpu_buffer,
-					    unsigned long length, u64 now)
-{
-	void *data;
-
-	rb_enter_first(cpu_buffer, 0);
-	rb_claim(buffer, cpu_buffer, length, now, &data);
-	return data;
-}
-
-/*
- * The same whatever the clock is. Only that may be traced; where it is, the call finds a writer.
- * @local is what the local clock said just before, or NULL.
- */
-static __always_inline void *rb_begin_alone_at(struct trace_buffer *buffer,
-					       struct ring_buffer_per_cpu *cpu_buffer,
-					       unsigned long length, const u64 *local)
-{
-	void *data;
-	u64 now;
-
-	if (likely(rb_has_local_clock(buffer))) {
-		now = local ? *local : trace_clock_local_inline();
-		rb_enter_first(cpu_buffer, 0);
-	} else {
-		rb_enter_first(cpu_buffer, preempt_count() & RB_CONTEXT_MASK);
-		now = buffer->clock();
-	}
-	rb_claim(buffer, cpu_buffer, length, now, &data);
-	return data;
-}
-
-static __always_inline void rb_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
+/* The event is written. @how: as for rb_begin(). */
+static __always_inline void rb_end(struct ring_buffer_per_cpu *cpu_buffer, unsigned int how)
 {
 	local_inc(&cpu_buffer->entries);
-	rb_publish_outermost(cpu_buffer);
+	rb_leave_writers(cpu_buffer, how);
 }
 
 /**
@@ -339,7 +301,7 @@ rb_write_begin(struct trace_buffer *buffer, unsigned long length, void **data)
 	preempt_disable_notrace();
 	cpu_buffer = rb_writable(buffer, length);
 	if (likely(cpu_buffer))
-		event = rb_begin(buffer, cpu_buffer, length, data);
+		event = rb_begin(buffer, cpu_buffer, length, 0, NULL, data);
 	if (unlikely(!event))
 		preempt_enable_notrace();
 	return event;

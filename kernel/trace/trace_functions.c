@@ -90,16 +90,16 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 }
 
 /*
- * The same for a call that needs no protection from recursion: no writer is interrupted, and
- * no function is called that could be traced. Return: whether it was one.
+ * The same for a call that needs no protection from recursion, as no writer is interrupted, and
+ * the functions that it calls find a writer. Return: whether it was one.
  */
 static __always_inline bool func_record_quick(struct trace_array *tr, unsigned long ip,
 					      unsigned long parent_ip)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = NULL;
-	struct ftrace_entry *entry;
 	bool quick = true;
+	void *entry;
 
 	if (static_branch_unlikely(&trace_function_exports_enabled))
 		return false;
@@ -113,7 +113,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	quick = cpu_buffer;
 	if (unlikely(!quick))
 		goto out;
-	entry = rb_begin_alone(buffer, cpu_buffer, sizeof(*entry), trace_clock_local_inline());
+	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
 	if (unlikely(!entry))
 		goto out;
 	func_fill(entry, ip, parent_ip);

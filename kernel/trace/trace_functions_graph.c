@@ -115,8 +115,9 @@ static __always_inline void graph_record_return(struct trace_array *tr,
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ftrace_graph_ret_entry *entry;
 	struct trace_record record;
+	u64 now = trace->rettime;
 
-	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), &trace->rettime);
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), &now);
 	if (!entry)
 		return;
 	trace_record_entry(&entry->ent, word);
@@ -206,21 +207,25 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 	u64 meta = gops->meta | FGRAPH_META_ALONE;
 	struct ftrace_graph_ent_entry *entry;
 	struct ftrace_ret_stack *frame;
+	void *data;
 
 	if (unlikely(!fgraph_push(task, ip, retp, meta, FGRAPH_ENTRY_WORDS, &frame)))
 		return false;
-	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), NULL);
-	if (unlikely(!entry)) {
+	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE, NULL, &data);
+	if (unlikely(!data)) {
 		fgraph_drop_frame(task);
 		return false;
 	}
+	entry = data;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_ENT, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = ++task->curr_ret_depth;
-	trace_record_end_alone(cpu_buffer);
-
-	/* Last, so that the time that this takes is not the function's. */
+	/*
+	 * Late, so that the time that this takes is not the function's; but while this is a
+	 * writer, as the clock may be traced.
+	 */
 	frame->calltime = trace_clock_local_inline() - fgraph_slept(task->ret_stack);
+	trace_record_end_alone(cpu_buffer);
 	return true;
 }
 
@@ -283,15 +288,16 @@ static bool trace_graph_return_alone(struct task_struct *task,
 	struct trace_buffer *buffer = graph_buffer(gops);
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ftrace_graph_ret_entry *entry;
+	void *data;
 	u64 now;
 
 	cpu_buffer = graph_simple(task, buffer);
 	if (unlikely(!cpu_buffer))
 		return false;
-	now = trace_clock_local_inline();
-	entry = rb_begin_alone_at(buffer, cpu_buffer, sizeof(*entry), &now);
-	if (unlikely(!entry))
+	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE, &now, &data);
+	if (unlikely(!data))
 		return true;
+	entry = data;
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_RET, 0));
 	entry->ret = fgraph_make_ret(task, frame, fregs, now);
 	trace_record_end_alone(cpu_buffer);

@@ -108,38 +108,46 @@ static __always_inline void trace_record_entry(struct trace_entry *entry, u32 wo
 /* An entry that is being written. */
 struct trace_record {
 	struct trace_buffer		*buffer;
-	/* NULL if somebody else was writing there */
+	/* NULL if it is written within another one */
 	struct ring_buffer_per_cpu	*cpu_buffer;
 };
 
+/* Nothing that is called between these leads to the caller again, but for a clock. */
+#define TRACE_RECORD_ALONE	(RB_IDLE | RB_ALONE)
+
 /*
  * Room for an entry of @size bytes, or NULL. @local is what trace_clock_local() said just before,
- * or NULL.
- * Preemption is disabled. Nothing that is called here leads to the caller again, but for a clock
- * that is traced: it then finds a writer.
+ * or NULL. Preemption is disabled.
  */
 static __always_inline void *trace_record_begin_at(struct trace_record *record,
 						   struct trace_buffer *buffer,
-						   unsigned int size, const u64 *local)
+						   unsigned int size, u64 *local)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ring_buffer_event *event;
+	void *data;
 
 	if (rb_is_off(buffer))
 		return NULL;
 	cpu_buffer = rb_idle(buffer);
 	*record = (struct trace_record){ buffer, cpu_buffer };
-	if (likely(cpu_buffer))
-		return rb_begin_alone_at(buffer, cpu_buffer, size, local);
+	if (likely(cpu_buffer)) {
+		if (local && rb_has_local_clock(buffer))
+			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_ALONE | RB_TIMED, local,
+				 &data);
+		else
+			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_ALONE, NULL, &data);
+		return data;
+	}
 	event = ring_buffer_lock_reserve(buffer, size);
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-/* The end of what rb_begin_alone() and the like began, for tracers. */
+/* The end of an entry with TRACE_RECORD_ALONE. */
 static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	__this_cpu_write(trace_taskinfo_save, true);
-	rb_end_alone(cpu_buffer);
+	rb_end(cpu_buffer, TRACE_RECORD_ALONE);
 }
 
 static __always_inline void trace_record_end(const struct trace_record *record)
@@ -218,7 +226,8 @@ static __always_inline bool trace_event_reserve_fast(struct trace_event_buffer *
 		preempt_enable_no_resched_notrace();
 		return false;
 	}
-	fbuffer->event = rb_begin_fast(buffer, *cpu_buffer, len, now, &entry);
+	fbuffer->event = rb_begin(buffer, *cpu_buffer, len, RB_IDLE | RB_TIMED | RB_SIMPLE, &now,
+				  &entry);
 	if (unlikely(!fbuffer->event))
 		return false;
 	fbuffer->buffer = buffer;

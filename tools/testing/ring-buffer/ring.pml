@@ -7,12 +7,14 @@
  * Abstracted:
  *  - memory is sequentially consistent: barriers are not modelled;
  *  - a page has room for CAPACITY events, and an event is its number;
- *  - a page's word is its index, and a step of its own where the writer closes the page;
+ *  - a page's word is its index;
  *  - nobody waits, resizes or resets.
  *
  *	spin -search -DOVERWRITE=1 ring.pml
  *
- * With -DOLD_ORDER the reader asks whether the writer has left its page after it has compared what
+ * With -DLATE_LOOK the writer asks whether the reader's page has the commit after it has looked at
+ * the link to the next page: it takes a ring for full that was read meanwhile. With -DOLD_ORDER
+ * the reader asks whether the writer has left its page after it has compared what
  * it read with what is published, and not again: events are lost.
  */
 #ifndef OVERWRITE
@@ -94,8 +96,15 @@ inline claim()
 			break
 		:: else
 		fi;
-		/* What is complete need not keep pages. */
-		if :: !burst -> publish(); page = tail :: else fi;
+		/* What is complete need not keep pages. Then all is looked at again. */
+		if
+		:: !burst && commit_page != page -> publish(); page = tail
+		:: else
+		fi;
+		/* Does the reader's page have the commit? It then stays so, and so does the link. */
+#ifndef LATE_LOOK
+		readers = next[prev[commit_page]] != commit_page;
+#endif
 		to = next[page];
 		if
 		:: to == commit_page -> lost++; break
@@ -105,14 +114,16 @@ inline claim()
 		atomic { was = flag[page]; if :: next[page] != to -> got = false :: else fi };
 		if
 		:: got && was != NORMAL ->
-			/* Does the reader's page have the commit? Then the ring is empty if it is the tail. */
+#ifdef LATE_LOOK
+			readers = next[prev[commit_page]] != commit_page;
+#endif
 			if
-			:: next[prev[commit_page]] == commit_page ->
+			:: readers -> assert(commit_page != page); lost++; break
+			:: else
 				if
 				:: OVERWRITE -> push_head()
 				:: else -> lost++; break
 				fi
-			:: else -> if :: commit_page != page -> lost++; break :: else fi
 			fi
 		:: else
 		fi;
@@ -129,7 +140,7 @@ inline claim()
 proctype writer()
 {
 	byte page, to, after, count, was, burst;
-	bool got;
+	bool got, readers;
 
 	do
 	:: claimed < EVENTS ->

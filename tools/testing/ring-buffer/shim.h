@@ -23,7 +23,9 @@ typedef int64_t s64;
 
 #define U64_MAX			UINT64_MAX
 #define PAGE_SIZE		4096UL
+#define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define __aligned(n)		__attribute__((aligned(n)))
 #undef __always_inline
@@ -43,7 +45,16 @@ typedef int64_t s64;
 #define CONFIG_MITIGATION_RETPOLINE		0
 #define IS_ENABLED(option)			(option)
 
-/* Memory */
+/*
+ * Memory. With SHIM_INTERRUPT, shim_point() is called before each access that is one in assembly;
+ * the compiler has it called before the others.
+ */
+
+#ifdef SHIM_INTERRUPT
+void shim_point(void);
+#else
+#define shim_point()		((void)0)
+#endif
 
 #define barrier()		asm volatile("" ::: "memory")
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
@@ -72,22 +83,37 @@ typedef struct { s64 a; } local64_t;
 
 #define local_read(l)		READ_ONCE((l)->a)
 #define local_set(l, v)		WRITE_ONCE((l)->a, v)
-#define local_add(i, l)		asm volatile("addq %1,%0" : "+m" ((l)->a) : "er" ((long)(i)))
-#define local_sub(i, l)		asm volatile("subq %1,%0" : "+m" ((l)->a) : "er" ((long)(i)))
-#define local_inc(l)		asm volatile("incq %0" : "+m" ((l)->a))
+#define local_op(op, i, l)						\
+	do {								\
+		shim_point();						\
+		asm volatile(op " %1,%0" : "+m" ((l)->a) : "er" ((long)(i)));	\
+	} while (0)
+#define local_add(i, l)		local_op("addq", i, l)
+#define local_sub(i, l)		local_op("subq", i, l)
+#define local_inc(l)		local_add(1, l)
+#define local_dec(l)		local_sub(1, l)
 
 /* One instruction, as local_cmpxchg() is; the lock of the others does not matter here. */
 static __always_inline bool shim_try_cmpxchg(void *p, void *old, u64 new)
 {
 	bool done;
 
+	shim_point();
 	asm volatile("cmpxchgq %3,%1"
 		     : "=@ccz" (done), "+m" (*(u64 *)p), "+a" (*(u64 *)old)
 		     : "r" (new) : "memory");
 	return done;
 }
 
-#define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+/* Of an int, as there is no other. */
+static __always_inline int shim_xchg(int *p, int v)
+{
+	shim_point();
+	asm volatile("xchgl %0,%1" : "+r" (v), "+m" (*p) : : "memory");
+	return v;
+}
+
+#define xchg(p, v)			shim_xchg(p, v)
 #define try_cmpxchg(p, old, new)	shim_try_cmpxchg(p, old, (u64)(new))
 #define cmpxchg(p, old, new)						\
 	({								\
@@ -135,7 +161,6 @@ u64 trace_clock_local(void);
 void shim_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define WARN(cond, fmt, ...)	shim_warn(fmt, ##__VA_ARGS__)
-#define pr_warn_once(fmt, ...)	barrier()
 #define irq_work_queue(work)	((void)((work)->queued++))
 #define ftrace_test_recursion_trylock(ip, parent_ip)	0
 #define ftrace_test_recursion_unlock(bit)		barrier()

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring of pages with kernel/trace/ring_buffer_write.c as it is, its reader, and a log of all
+ * that is written: for the programs that interrupt writers.
+ *
+ * check() reads all pages and compares them with the log: each event is there once and whole, in
+ * the order of its time; its time is one that the clock told between its begin and its end;
+ * whatever was lost was counted; and nothing was lost while there was room.
+ */
+#include <stdarg.h>
+
+#include "ring_buffer_write.c"
+
+#define MAX_PAGES	8
+#define MAX_EVENTS	512
+#define MAX_CAPACITY	112
+#define MAX_LEVELS	4
+
+/* What was asked for, and what became of it. */
+struct logged {
+	u64		begin;
+	u64		time;
+	u64		end;
+	unsigned int	length;
+	enum { LOST, WRITTEN, DISCARDED } what;
+	bool		seen;
+};
+
+struct body {
+	u32		id;
+	u32		fill[];
+};
+
+/*
+ * All that a run changes, beside its stack: what is copied when an interrupt is to come, and
+ * copied back when it has been.
+ */
+static struct state {
+	struct trace_buffer		buffer;
+	struct ring_buffer_per_cpu	cpu;
+	struct buffer_page		pages[MAX_PAGES];
+	unsigned char			memory[MAX_PAGES][MAX_CAPACITY + BUF_PAGE_HDR_SIZE];
+	struct ring_buffer_per_cpu	*cpus[1];
+	struct buffer_page		*taken;
+	bool				any_taken;
+	u64				now;
+	/* By how much the clock goes on when it is looked at */
+	unsigned int			tick;
+	u64				last_seen;
+	u64				page_time;
+	bool				clock_goes_back;
+	bool				clock_goes_far_back;
+	/* Bytes that events have wanted, at most; and when the outermost writer came */
+	unsigned long			wanted;
+	unsigned long			wanted_before;
+	/* Losses that are accounted for */
+	long				overruns;
+	long				drops;
+	unsigned int			largest;
+	int				level;
+	/* How often each level is to be interrupted */
+	unsigned int			interrupts[MAX_LEVELS];
+	unsigned int			preempt_count;
+	unsigned int			nr_events;
+	/* The last, as only those in use are copied. */
+	struct logged			events[MAX_EVENTS];
+} st;
+
+static char complaint[512];
+
+static const unsigned int level_count[MAX_LEVELS] = { 0, SOFTIRQ_OFFSET, 1U << 16, 1U << 20 };
+
+void shim_warn(const char *fmt, ...)
+{
+	va_list args;
+
+	if (complaint[0])
+		return;
+	va_start(args, fmt);
+	vsnprintf(complaint, sizeof(complaint), fmt, args);
+	va_end(args);
+}
+
+#define expect(cond, fmt, ...)							\
+	do {									\
+		if (!(cond))							\
+			shim_warn("%s: " fmt, #cond, ##__VA_ARGS__);		\
+	} while (0)
+
+/* What the read side gives to the write side */
+
+/* In one instruction, as it may be interrupted, too. */
+static u64 advance(u64 by)
+{
+	u64 before = by;
+
+	asm volatile("xaddq %0,%1" : "+r" (before), "+m" (st.now));
+	return before + by;
+}
+
+unsigned int preempt_count(void)
+{
+	return st.preempt_count;
+}
+
+static u64 tick(void)
+{
+	return advance(st.tick);
+}
+
+u64 trace_clock_local(void)
+{
+	return tick();
+}
+
+bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full)
+{
+	return false;
+}
+
+/* No ring here is in memory that outlives a reboot. */
+void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page)
+{
+	abort();
+}
+
+void rb_update_meta_commit(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page)
+{
+	abort();
+}
+
+void *ring_buffer_event_data(struct ring_buffer_event *event)
+{
+	if (event->type_len > RINGBUF_TYPE_PADDING)
+		event = (void *)event + RB_LEN_TIME_EXTEND;
+	return &event->array[!event->type_len];
+}
+
+/* The ring */
+
+static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags)
+{
+	memset(&st.cpu, 0, sizeof(st.cpu));
+	memset(&st.buffer, 0, sizeof(st.buffer));
+	memset(st.pages, 0, sizeof(st.pages));
+	memset(st.memory, 0x55, sizeof(st.memory));
+	st.cpus[0] = &st.cpu;
+	st.buffer.buffers = st.cpus;
+	st.buffer.clock = tick;
+	st.buffer.flags = flags;
+	st.buffer.max_data_size = capacity - 16;
+	st.cpu.buffer = &st.buffer;
+	st.cpu.capacity = capacity;
+	st.cpu.nr_pages = nr;
+	for (unsigned int i = 0; i <= nr; i++) {
+		st.pages[i].page = (void *)st.memory[i];
+		st.pages[i].page->commit.a = 0;
+		st.pages[i].write.a = RB_CLOSED;
+		st.pages[i].list.next = &st.pages[i + 1 < nr ? i + 1 : 0].list;
+		st.pages[i].list.prev = &st.pages[i ? i - 1 : nr - 1].list;
+	}
+	st.pages[nr].list.next = &st.pages[nr].list;
+	st.pages[nr].list.prev = &st.pages[nr].list;
+	st.pages[nr - 1].list.next = (void *)((unsigned long)&st.pages[0].list | RB_PAGE_HEAD);
+	st.cpu.reader_page = &st.pages[nr];
+	st.cpu.head_page = &st.pages[0];
+	st.cpu.tail_page = &st.pages[0];
+	st.cpu.commit_page = &st.pages[0];
+	st.now = 1000;
+	st.tick = 3;
+	st.pages[0].write.a = 0;
+	st.pages[0].page->time_stamp = st.now;
+	st.nr_events = 0;
+	st.last_seen = 0;
+	st.clock_goes_back = false;
+	st.clock_goes_far_back = false;
+	st.any_taken = false;
+	st.wanted = 0;
+	st.overruns = 0;
+	st.drops = 0;
+	st.largest = 0;
+	st.level = 0;
+	st.preempt_count = 0;
+	memset(st.interrupts, 0, sizeof(st.interrupts));
+	complaint[0] = 0;
+}
+
+/* Reading */
+
+static void see(const struct ring_buffer_event *event, u64 time)
+{
+	const struct body *body = (const void *)&event->array[!event->type_len];
+	struct logged *l = &st.events[body->id];
+
+	if (body->id >= st.nr_events) {
+		shim_warn("an event has the number %#x", body->id);
+		return;
+	}
+	expect(l->what == WRITTEN, "event %u", body->id);
+	expect(!l->seen, "event %u", body->id);
+	l->seen = true;
+	for (unsigned int i = 0; i < l->length / 4 - 1; i++)
+		expect(body->fill[i] == body->id * 0x01010101 + i, "event %u", body->id);
+	if (!st.clock_goes_far_back) {
+		expect(time == l->time, "event %u: %llu, when it was written %llu", body->id,
+		       (unsigned long long)time, (unsigned long long)l->time);
+		expect(time >= st.last_seen, "event %u: %llu after %llu", body->id,
+		       (unsigned long long)time, (unsigned long long)st.last_seen);
+	}
+	if (!st.clock_goes_back)
+		expect(time >= l->begin && time <= l->end, "event %u: %llu", body->id,
+		       (unsigned long long)time);
+	st.last_seen = time;
+}
+
+/* The events of a page from @from on; st.page_time is the time there. Returns how many. */
+static unsigned int read_page(struct buffer_page *page, unsigned int from)
+{
+	unsigned int end = rb_page_commit(page), nr = 0;
+	const struct ring_buffer_event *event;
+
+	expect(end <= st.cpu.capacity, "commit %u", end);
+	if (!from)
+		st.page_time = page->page->time_stamp;
+	while (from < end && !complaint[0]) {
+		event = (void *)&page->page->data[from];
+		if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+			st.page_time += event->time_delta + ((u64)event->array[0] << TS_SHIFT);
+			from += RB_LEN_TIME_EXTEND;
+		} else if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
+			st.page_time = event->time_delta | (u64)event->array[0] << TS_SHIFT;
+			expect(st.clock_goes_far_back, "at %u", from);
+			from += RB_LEN_TIME_EXTEND;
+		} else if (event->type_len == RINGBUF_TYPE_PADDING) {
+			expect(event->time_delta, "at %u", from);
+			st.page_time += rb_padding_delta(event);
+			from += RB_EVNT_HDR_SIZE + event->array[0];
+		} else {
+			st.page_time += event->time_delta;
+			see(event, st.page_time);
+			from += rb_data_size(event);
+			nr++;
+		}
+	}
+	expect(from == end || complaint[0], "%u and %u", from, end);
+	return nr;
+}
+
+static unsigned long flag_of(const struct buffer_page *page)
+{
+	unsigned long link = (unsigned long)page->list.prev->next;
+
+	return (link & ~RB_FLAG_MASK) == (unsigned long)&page->list ? link & RB_FLAG_MASK : 0;
+}
+
+/* What rb_get_reader_page() of ring_buffer.c does; its two halves at different times. */
+static bool reader_swap(void)
+{
+	struct buffer_page *r = st.cpu.reader_page, *head;
+	unsigned long link;
+
+	if (r->read < rb_page_commit(r) || st.cpu.commit_page == r)
+		return false;
+	r->write.a = RB_CLOSED;
+	r->entries.a = 0;
+	r->page->commit.a = 0;
+	r->read = 0;
+	/* From the last head that was seen on; one that a writer is moving is not to be had. */
+	head = st.cpu.head_page;
+	for (unsigned int i = 0; i < 3 * st.cpu.nr_pages && !flag_of(head); i++)
+		head = rb_page_after(head);
+	if (flag_of(list_entry(head->list.prev, struct buffer_page, list)) == RB_PAGE_UPDATE)
+		head = list_entry(head->list.prev, struct buffer_page, list);
+	st.cpu.head_page = head;
+	r->list.next = (void *)((unsigned long)rb_list_head(head->list.next) | RB_PAGE_HEAD);
+	r->list.prev = head->list.prev;
+	link = (unsigned long)&head->list | RB_PAGE_HEAD;
+	if (!try_cmpxchg(&head->list.prev->next, &link, &r->list))
+		return false;
+	st.taken = head;
+	st.any_taken = true;
+	return true;
+}
+
+static void reader_finish(void)
+{
+	struct buffer_page *r = st.cpu.reader_page;
+
+	if (!st.taken)
+		return;
+	rb_list_head(st.taken->list.next)->prev = &r->list;
+	st.cpu.head_page = list_entry(rb_list_head(st.taken->list.next), struct buffer_page, list);
+	st.cpu.reader_page = st.taken;
+	st.taken->read = 0;
+	st.taken = NULL;
+}
+
+static void reader_read(void)
+{
+	struct buffer_page *r = st.cpu.reader_page;
+	unsigned int end = rb_page_commit(r);
+
+	st.cpu.read += read_page(r, r->read);
+	r->read = end;
+}
+
+/* Writing */
+
+/*
+ * An event may be lost for want of pages only if others have filled them: all that there are, or
+ * since the outermost writer came. At the end of each some bytes can be left.
+ */
+static void may_be_lost(unsigned long wanted_before)
+{
+	unsigned long room = (st.cpu.nr_pages - 1) * (st.cpu.capacity - (st.largest - 4));
+
+	if (st.cpu.commit_overrun.a != st.overruns)
+		expect(st.wanted - wanted_before > room, "%lu bytes, room for %lu",
+		       st.wanted - wanted_before, room);
+	if (st.cpu.dropped_events.a != st.drops)
+		expect(st.wanted > room, "%lu bytes, room for %lu", st.wanted, room);
+	st.overruns = st.cpu.commit_overrun.a;
+	st.drops = st.cpu.dropped_events.a;
+}
+
+/* What is done with the memory of the write side may be interrupted. */
+static void interrupts_on(void);
+static void interrupts_off(void);
+
+/* The ways into the ring: as for any caller; as tracers do; as events do. */
+enum way { ANY, TRACER, EVENT };
+
+/* Writes an event; its end is the caller's. */
+static struct ring_buffer_event *begin(unsigned int length, struct logged **log, enum way *way)
+{
+	unsigned int size = rb_event_size(length) + (st.clock_goes_back ? RB_LEN_TIME_EXTEND : 0);
+	struct ring_buffer_per_cpu *idle = *way == ANY ? NULL : rb_idle(&st.buffer);
+	/* One that has just left may have something to publish. */
+	unsigned long wanted_before = st.cpu.writers ? st.wanted_before :
+				      st.cpu.commit_page == st.cpu.tail_page ? st.wanted : 0;
+	struct ring_buffer_event *event = NULL;
+	struct body *body;
+	struct logged *l;
+	void *data;
+	u64 now;
+
+	*log = l = &st.events[st.nr_events++];
+	if (st.nr_events > MAX_EVENTS)
+		abort();
+	memset(l, 0, sizeof(*l));
+	l->begin = st.now;
+	l->length = length;
+	st.wanted_before = wanted_before;
+	st.wanted += size;
+	if (size > st.largest)
+		st.largest = size;
+
+	if (!idle)
+		*way = ANY;
+	interrupts_on();
+	switch (*way) {
+	case TRACER:
+		event = rb_begin(&st.buffer, idle, length, RB_IDLE | RB_ALONE, NULL, &data);
+		break;
+	case EVENT:
+		now = tick();
+		event = rb_begin(&st.buffer, idle, length, RB_IDLE | RB_TIMED | RB_SIMPLE, &now,
+				 &data);
+		if (event)
+			break;
+		rb_write_leave(idle);
+		event = rb_write_begin(&st.buffer, length, &data);
+		break;
+	case ANY:
+		event = rb_write_begin(&st.buffer, length, &data);
+	}
+	if (event)
+		l->time = ring_buffer_event_time_stamp(&st.buffer, event);
+	interrupts_off();
+
+	st.wanted_before = wanted_before;
+	l->end = st.now;
+	if (!event) {
+		may_be_lost(wanted_before);
+		return NULL;
+	}
+	l->what = WRITTEN;
+	body = data;
+	body->id = l - st.events;
+	for (unsigned int i = 0; i < length / 4 - 1; i++)
+		body->fill[i] = body->id * 0x01010101 + i;
+	return event;
+}
+
+static void write_one(unsigned int length, enum way way, bool discard, bool nest)
+{
+	struct ring_buffer_event *event;
+	struct logged *log;
+
+	event = begin(length, &log, &way);
+	if (nest) {
+		ring_buffer_nest_start(&st.buffer);
+		write_one(8, ANY, false, false);
+		ring_buffer_nest_end(&st.buffer);
+	}
+	if (!event)
+		return;
+	if (discard)
+		log->what = DISCARDED;
+	interrupts_on();
+	if (discard)
+		ring_buffer_discard_commit(&st.buffer, event);
+	else if (way == TRACER)
+		rb_end(&st.cpu, RB_IDLE | RB_ALONE);
+	else
+		rb_write_end(&st.buffer);
+	interrupts_off();
+}
+
+static void go_back(u64 by)
+{
+	st.clock_goes_back = true;
+	st.clock_goes_far_back |= by > TS_MASK;
+	/* Not before it began. */
+	advance(st.now > by ? -by : 0);
+}
+
+static void reader_step(void)
+{
+	if (!st.taken) {
+		reader_swap();
+		return;
+	}
+	reader_finish();
+	reader_read();
+}
+
+static void reader_all(void)
+{
+	reader_finish();
+	reader_swap();
+	reader_finish();
+	reader_read();
+}
+
+/* A time between events. */
+static void wait(u64 time)
+{
+	/* Each event may need a time extend. */
+	st.wanted += 8 * 8;
+	st.largest = st.largest < 36 ? 36 : st.largest;
+	advance(time);
+}
+
+/* Longer than a page can count from one time. */
+#define LONG		(73 * 60 * 1000000000ULL)
+
+/*
+ * w, W: write 8 or 24 bytes, as tracers do; e: as events do; d, D: discard them; n: one within
+ * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; b, B: it goes
+ * back a bit, or much; 0: it stands still, 1: it ticks slowly, 3: again as at the beginning;
+ * r: the reader; s: the reader in two steps.
+ */
+static void act(char c)
+{
+	switch (c) {
+	case 'w':
+		write_one(8, TRACER, false, false);
+		break;
+	case 'W':
+		write_one(24, TRACER, false, false);
+		break;
+	case 'e':
+		write_one(8, EVENT, false, false);
+		break;
+	case 'd':
+		write_one(8, ANY, true, false);
+		break;
+	case 'D':
+		write_one(24, ANY, true, false);
+		break;
+	case 'n':
+		write_one(8, ANY, false, true);
+		break;
+	case 'N':
+		write_one(12, ANY, true, true);
+		break;
+	case 't':
+		wait(TS_MASK + 10);
+		break;
+	case 'T':
+		wait(LONG);
+		break;
+	case 'b':
+		go_back(20);
+		break;
+	case 'B':
+		go_back(2 * TS_MASK);
+		break;
+	case '0':
+	case '1':
+	case '3':
+		st.tick = c - '0';
+		break;
+	case 'r':
+		reader_all();
+		break;
+	case 's':
+		reader_step();
+		break;
+	}
+}
+
+/* Checking */
+
+static void check(void)
+{
+	/* Those in the ring, and the reader's. */
+	unsigned long written = 0, lost = 0, rest = 0, flagged = 0, bytes = 0, laps;
+	struct buffer_page *page, *head = NULL;
+	struct logged *l;
+
+	expect(!st.cpu.writers, "%#x", st.cpu.writers);
+	expect(!st.cpu.nest, "%u", st.cpu.nest);
+	reader_finish();
+	expect(st.cpu.commit_page == st.cpu.tail_page, "page %td", st.cpu.commit_page - st.pages);
+	for (unsigned int i = 0; i <= st.cpu.nr_pages; i++) {
+		unsigned long link = (unsigned long)st.pages[i].list.next;
+
+		if (&st.pages[i] == st.cpu.reader_page)
+			continue;
+		expect((link & RB_FLAG_MASK) != RB_PAGE_UPDATE, "page %u", i);
+		expect(!(st.pages[i].write.a & RB_CLOSED) == (&st.pages[i] == st.cpu.tail_page),
+		       "page %u", i);
+		flagged += (link & RB_FLAG_MASK) == RB_PAGE_HEAD;
+		if ((link & RB_FLAG_MASK) == RB_PAGE_HEAD)
+			head = list_entry(rb_list_head((void *)link), struct buffer_page, list);
+	}
+	expect(flagged == 1, "%lu", flagged);
+	if (complaint[0])
+		return;
+
+	/* What the reader has not got. */
+	reader_read();
+	bytes = rb_page_commit(st.cpu.reader_page);
+	laps = st.cpu.commit_page == st.cpu.reader_page ? 0 : st.cpu.nr_pages + 1;
+	for (page = head; laps--; page = rb_page_after(page)) {
+		unsigned int nr = read_page(page, 0);
+
+		expect(nr == rb_page_entries(page), "page %td: %u, %lu", page - st.pages, nr,
+		       rb_page_entries(page));
+		expect(rb_page_commit(page) == (page->write.a & RB_INDEX_MASK), "page %td",
+		       page - st.pages);
+		bytes += rb_page_commit(page);
+		rest += nr;
+		if (page == st.cpu.commit_page)
+			break;
+	}
+	for (l = st.events; l < st.events + st.nr_events; l++) {
+		written += l->what == WRITTEN;
+		lost += l->what == LOST;
+	}
+	expect(written == st.cpu.read + rest + st.cpu.overrun.a, "%lu, %lu + %lu + %ld", written,
+	       st.cpu.read, rest, st.cpu.overrun.a);
+	expect(lost == st.cpu.commit_overrun.a + st.cpu.dropped_events.a, "%lu, %ld + %ld", lost,
+	       st.cpu.commit_overrun.a, st.cpu.dropped_events.a);
+	expect(st.cpu.entries.a == written, "%ld, %lu", st.cpu.entries.a, written);
+	if (!st.any_taken)
+		expect(st.cpu.entries_bytes.a == bytes, "%ld, %lu", st.cpu.entries_bytes.a, bytes);
+	/* Only what was overwritten may be missing, and that is the oldest. */
+	for (l = st.events; !st.cpu.overrun.a && l < st.events + st.nr_events; l++)
+		expect(l->what != WRITTEN || l->seen, "event %td", l - st.events);
+}
+

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * schedules: the write side of the ring buffer, interrupted anywhere, at random.
+ *
+ *	schedules [NUMBER [SEED]]
+ *
+ * Each schedule is a ring of 2 to 7 pages, overwriting or not, and a few events of all kinds. Each
+ * access to memory of the write side may be interrupted, as may be those of what interrupts it;
+ * or the reader on another CPU goes on there: the compiler puts a call before each access, as it
+ * would for the thread sanitizer. The clock ticks, stands or goes back, or 73 minutes pass.
+ *
+ * It ends at the first schedule that is wrong, and tells its seed: "schedules 1 SEED" does the
+ * same again.
+ */
+#include "ring.h"
+
+/* What is not to be interrupted itself. */
+#define no_points	__attribute__((no_sanitize("thread")))
+
+static u64 random_state;
+/* How many points of the write side to go until the next interrupt; and whether it is that. */
+static unsigned int countdown;
+static bool armed;
+/* Of this schedule: how rare interrupts are, and how many there may be. */
+static unsigned int rareness, interrupts_left;
+static const char *acts;
+
+static no_points unsigned int dice(unsigned int sides)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 20) % sides;
+}
+
+static no_points void interrupts_on(void)
+{
+	armed = true;
+}
+
+static no_points void interrupts_off(void)
+{
+	armed = false;
+}
+
+static no_points void rewind_countdown(void)
+{
+	countdown = 1 + dice(dice(4) ? rareness : 1 + rareness / 8);
+}
+
+static noinline no_points void interrupt(void)
+{
+	unsigned int preempt = st.preempt_count;
+	int level = st.level;
+
+	rewind_countdown();
+	if (!interrupts_left)
+		return;
+	interrupts_left--;
+	armed = false;
+	if (!dice(4)) {
+		act(dice(3) ? 's' : 'r');
+	} else if (level + 1 < MAX_LEVELS) {
+		st.level = level + 1 + dice(MAX_LEVELS - 1 - level);
+		st.preempt_count = preempt + level_count[st.level];
+		for (unsigned int n = dice(8) ? 1 + dice(3) : 1 + dice(24); n; n--)
+			act(acts[dice(strlen(acts))]);
+		st.level = level;
+		st.preempt_count = preempt;
+	}
+	armed = true;
+}
+
+no_points void shim_point(void)
+{
+	if (armed && !--countdown)
+		interrupt();
+}
+
+/* What the compiler calls. */
+#define POINT(name)	void name(void *p); no_points void name(void *p) { shim_point(); }
+
+POINT(__tsan_read1)
+POINT(__tsan_read2)
+POINT(__tsan_read4)
+POINT(__tsan_read8)
+POINT(__tsan_read16)
+POINT(__tsan_write1)
+POINT(__tsan_write2)
+POINT(__tsan_write4)
+POINT(__tsan_write8)
+POINT(__tsan_write16)
+POINT(__tsan_unaligned_read2)
+POINT(__tsan_unaligned_read4)
+POINT(__tsan_unaligned_read8)
+POINT(__tsan_unaligned_write2)
+POINT(__tsan_unaligned_write4)
+POINT(__tsan_unaligned_write8)
+
+void __tsan_init(void);
+void __tsan_init(void) { }
+void __tsan_func_entry(void *p);
+void __tsan_func_entry(void *p) { }
+void __tsan_func_exit(void *p);
+void __tsan_func_exit(void *p) { }
+
+/* One schedule. Returns false if it is wrong. */
+static bool try_one(u64 seed)
+{
+	static const char *const kinds[] = {
+		"w", "wWe", "wwdD", "wWedDnN", "wWedDnNrst", "wWetTs", "wWedDnNtTb013rs",
+		"wWedDnNtTbB013rs", "W0w", "wN0r", "0w", "0wr",
+	};
+	static const unsigned int capacities[] = { 40, 44, 48, 60, 100 };
+
+	random_state = seed * 0x9e3779b97f4a7c15 + 1;
+	for (int i = 0; i < 4; i++)
+		dice(2);
+	ring_make(2 + dice(6), capacities[dice(5)], dice(2) ? RB_FL_OVERWRITE : 0);
+	acts = kinds[dice(ARRAY_SIZE(kinds))];
+	st.tick = "\3\1\0"[dice(3)];
+	interrupts_left = 0;
+	countdown = -1;
+	for (unsigned int n = dice(30); n; n--)
+		act(acts[dice(strlen(acts))]);
+
+	rareness = 1 << (2 + dice(7));
+	interrupts_left = 1 + dice(12);
+	rewind_countdown();
+	for (unsigned int n = 1 + dice(10); n && !complaint[0]; n--)
+		act(acts[dice(strlen(acts))]);
+	check();
+	return !complaint[0];
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long number = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000000;
+	unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+
+	for (unsigned long i = 0; i < number; i++, seed++) {
+		if (try_one(seed))
+			continue;
+		printf("not ok 1 - schedule %lu\n# %s\n", seed, complaint);
+		return 1;
+	}
+	printf("ok 1 - %lu random schedules\n", number);
+	return 0;
+}
