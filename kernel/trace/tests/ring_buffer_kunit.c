@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of those who wait for events of the ring buffer: a writer and a waiter that do
- * not know of each other yet.
+ * KUnit tests of waiting for events of the ring buffer, with a writer and a waiter that do not
+ * know of each other yet; and of its limits.
  *
  * tools/testing/ring-buffer tests how events are written.
  */
@@ -141,9 +141,65 @@ static void rb_kunit_other_cpu(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rb_kunit_is_woken(one));
 }
 
+/* A page of which all events are discarded has bytes, and nothing to read. */
+static void rb_kunit_discarded(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_event *outer, *inner = NULL;
+	bool empty;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	outer = ring_buffer_lock_reserve(buffer, ring_buffer_max_event_size(buffer));
+	if (outer) {
+		/* It goes to the next page, so the other one cannot be taken back. */
+		ring_buffer_nest_start(buffer);
+		inner = ring_buffer_lock_reserve(buffer, sizeof(u64));
+		if (inner)
+			ring_buffer_discard_commit(buffer, inner);
+		ring_buffer_nest_end(buffer);
+		ring_buffer_discard_commit(buffer, outer);
+	}
+	empty = ring_buffer_empty(buffer);
+	KUNIT_EXPECT_NOT_NULL(test, outer);
+	KUNIT_EXPECT_NOT_NULL(test, inner);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 0);
+	KUNIT_EXPECT_TRUE(test, empty);
+
+	KUNIT_EXPECT_EQ(test, rb_kunit_write(buffer), 0);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty(buffer));
+	ring_buffer_free(buffer);
+}
+
+/* The largest event follows the size of the sub-buffers, and fits. */
+static void rb_kunit_largest(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	for (int order = 0; order < 3; order++) {
+		struct ring_buffer_event *event;
+		unsigned long largest;
+
+		KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(buffer, order), 0);
+		largest = ring_buffer_max_event_size(buffer);
+		KUNIT_EXPECT_GT(test, largest, (PAGE_SIZE << order) - 64);
+		event = ring_buffer_lock_reserve(buffer, largest);
+		if (event)
+			ring_buffer_unlock_commit(buffer);
+		KUNIT_EXPECT_NOT_NULL(test, event);
+		event = ring_buffer_lock_reserve(buffer, largest + 1);
+		if (event)
+			ring_buffer_unlock_commit(buffer);
+		KUNIT_EXPECT_NULL(test, event);
+	}
+	ring_buffer_free(buffer);
+}
+
 static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_writer_looks_early),
 	KUNIT_CASE(rb_kunit_other_cpu),
+	KUNIT_CASE(rb_kunit_discarded),
+	KUNIT_CASE(rb_kunit_largest),
 	{ }
 };
 
