@@ -13,20 +13,19 @@
  *  1. While the tracer of an instance runs, ops->saved_func is ftrace_count_call(), and
  *     ops->func is that or, if some calls are not to be counted, count_call_asked().
  *     The same holds for callers_ops with count_caller() while the option is set, too.
- *  2. An instance has counts from the first time that it counts until it goes, callers
- *     at least as long as callers_ops is registered, and times as long as they are started.
+ *  2. An instance has counts from the first time that it counts until it goes. A part of
+ *     it has its memory at least as long as it counts.
  *
  * Lock order:
  *	trace_types_lock > ftrace_lock
- * ftrace_lock covers the instances and what they counted. trace_types_lock covers starting,
- * stopping and the options; an instance is added or taken away with both held.
+ * trace_types_lock covers the instances and all that starts, stops, empties or reads a part
+ * of one, so that these never meet. What starts or stops a part takes ftrace_lock itself.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
-#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -42,8 +41,6 @@
 #include "trace.h"
 #include "trace_count.h"
 
-static LIST_HEAD(count_instances);
-
 static struct tracer_opt count_opts[] = {
 	{ .name = "count-sorted", .bit = COUNT_OPT_SORTED },
 	{ .name = "count-cpus", .bit = COUNT_OPT_CPUS },
@@ -56,74 +53,37 @@ static struct tracer_opt count_opts[] = {
 
 static struct tracer_flags count_flags = {
 	.opts	= count_opts,
+	.own	= COUNT_OPT_SORTED | COUNT_OPT_CPUS | COUNT_OPT_CALLERS | COUNT_OPT_TIMES,
+	.slot	= TRACER_SLOT_COUNT,
 };
 
 /**
- * trace_count_options - the options of the tracer, which all instances share
+ * trace_count_options - the options of the tracer
+ * @tr: the instance whose options
  *
  * Return: bits COUNT_OPT_*.
  */
-u32 trace_count_options(void)
+u32 trace_count_options(const struct trace_array *tr)
 {
-	return READ_ONCE(count_flags.val);
-}
-
-/**
- * trace_count_find - find what an instance counted
- * @tr: the instance
- *
- * Context: ftrace_lock is held.
- * Return: that, or NULL if the instance has never counted.
- */
-struct count_instance *trace_count_find(const struct trace_array *tr)
-{
-	struct count_instance *ci;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	list_for_each_entry(ci, &count_instances, node) {
-		if (ci->tr == tr)
-			return ci;
-	}
-	return NULL;
+	return tracer_flags_of(tr, &count_flags);
 }
 
 static struct count_instance *count_make(struct trace_array *tr)
 {
-	struct count_instance *ci = trace_count_find(tr);
+	struct count_instance *ci = tr->count ?: kzalloc(sizeof(*ci), GFP_KERNEL);
 
-	if (ci)
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ci || tr->count)
 		return ci;
-	ci = kzalloc(sizeof(*ci), GFP_KERNEL);
-	if (!ci)
-		return NULL;
 	ci->tr = tr;
 	ci->counts = ftrace_counts_alloc();
 	if (!ci->counts) {
 		kfree(ci);
 		return NULL;
 	}
-	list_add(&ci->node, &count_instances);
+	tr->count = ci;
 	return ci;
-}
-
-static bool count_has_ops(const struct ftrace_ops *ops)
-{
-	return ops->flags & FTRACE_OPS_FL_ENABLED;
-}
-
-/* What nobody counts in while it is running is emptied, or freed if it is not wanted again. */
-static void count_zero_callers(struct count_instance *ci, bool wanted)
-{
-	/* After ftrace_kill() the ops is there for ever. */
-	if (count_has_ops(&ci->callers_ops)) {
-		ftrace_callers_reset(ci->callers);
-	} else if (wanted && ci->callers) {
-		ftrace_callers_clear(ci->callers);
-	} else {
-		ftrace_callers_free(ci->callers);
-		ci->callers = NULL;
-	}
 }
 
 /* Tells the counts which CPUs do not count; returns whether there are any. */
@@ -165,20 +125,16 @@ static bool count_has_times(const struct count_instance *ci)
 	return ci->times && ftrace_times_is_started(ci->times);
 }
 
-static void count_drop_times(struct count_instance *ci)
+static void count_zero_times(struct count_instance *ci, bool wanted)
 {
 	if (!ci->times)
 		return;
+	if (wanted || count_has_times(ci)) {
+		ftrace_times_reset(ci->times);
+		return;
+	}
 	ftrace_times_drop(ci->times);
 	ci->times = NULL;
-}
-
-static void count_zero_times(struct count_instance *ci, bool wanted)
-{
-	if (ci->times && (wanted || count_has_times(ci)))
-		ftrace_times_reset(ci->times);
-	else
-		count_drop_times(ci);
 }
 
 /* @off: there are CPUs that do not count. */
@@ -200,59 +156,16 @@ static int count_start_times(struct count_instance *ci)
 	return ftrace_times_start(ci->times);
 }
 
-/* What was counted stays. */
 static void count_stop_times(struct count_instance *ci)
 {
 	if (count_has_times(ci))
 		ftrace_times_stop(ci->times);
 }
 #else
-static bool count_has_times(const struct count_instance *ci)
-{
-	return false;
-}
-
-static void count_drop_times(struct count_instance *ci)
-{
-}
-
-static void count_zero_times(struct count_instance *ci, bool wanted)
-{
-}
-
 static void count_choose_times(const struct count_instance *ci, bool off)
 {
 }
-
-static int count_start_times(struct count_instance *ci)
-{
-	return 0;
-}
-
-static void count_stop_times(struct count_instance *ci)
-{
-}
 #endif
-
-/**
- * trace_count_zero - set all that an instance counted to zero
- * @tr: the instance
- *
- * Context: sleeps; takes ftrace_lock.
- */
-void trace_count_zero(const struct trace_array *tr)
-{
-	struct count_instance *ci;
-
-	guard(mutex)(&ftrace_lock);
-
-	ci = trace_count_find(tr);
-	if (!ci)
-		return;
-	count_zero_callers(ci, false);
-	count_zero_times(ci, false);
-	ftrace_counts_reset(ci->counts);
-}
 
 /* Counting */
 
@@ -330,15 +243,19 @@ static void count_choose_caller_func(struct ftrace_ops *ops)
 	count_choose(ops, count_of_callers(ops)->counts, count_caller_asked);
 }
 
-/* The tracer */
+/* Callers */
+
+static bool count_has_callers(const struct count_instance *ci)
+{
+	return ci->callers_ops.flags & FTRACE_OPS_FL_ENABLED;
+}
 
 static int count_start_callers(struct count_instance *ci)
 {
 	struct ftrace_ops *ops = &ci->callers_ops;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		if (!ci->callers)
-			ci->callers = ftrace_callers_alloc(FTRACE_CALLERS_BITS);
+		ci->callers = ci->callers ?: ftrace_callers_alloc(FTRACE_CALLERS_BITS);
 		if (!ci->callers)
 			return -ENOMEM;
 		ftrace_ops_init(ops);
@@ -350,20 +267,55 @@ static int count_start_callers(struct count_instance *ci)
 	return register_ftrace_function(ops);
 }
 
-/* What was counted stays. */
 static void count_stop_callers(struct count_instance *ci)
 {
-	if (count_has_ops(&ci->callers_ops))
+	if (count_has_callers(ci))
 		unregister_ftrace_function(&ci->callers_ops);
 }
 
-/* Of what the options ask for beside counts. */
+/* A table in which no call is counted is not emptied: the next one is made anew. */
+static void count_zero_callers(struct count_instance *ci, bool wanted)
+{
+	if (count_has_callers(ci)) {
+		ftrace_callers_reset(ci->callers);
+	} else {
+		ftrace_callers_free(ci->callers);
+		ci->callers = NULL;
+	}
+}
+
+/* Parts */
+
+/**
+ * struct count_part - something that is counted beside calls
+ * @option: asks for it
+ * @start: begins to count; takes ftrace_lock
+ * @stop: ends that, if it has begun; what was counted stays; takes ftrace_lock
+ * @zero: forgets what was counted, and frees the memory of a part that does not count, and
+ *	  is not wanted next; ftrace_lock is held
+ */
+struct count_part {
+	u32	option;
+	int	(*start)(struct count_instance *ci);
+	void	(*stop)(struct count_instance *ci);
+	void	(*zero)(struct count_instance *ci, bool wanted);
+};
+
+static const struct count_part count_parts[] = {
+	{ COUNT_OPT_CALLERS, count_start_callers, count_stop_callers, count_zero_callers },
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	{ COUNT_OPT_TIMES, count_start_times, count_stop_times, count_zero_times },
+#endif
+};
+
 static void count_stop_parts(struct count_instance *ci, u32 options)
 {
-	if (options & COUNT_OPT_CALLERS)
-		count_stop_callers(ci);
-	if (options & COUNT_OPT_TIMES)
-		count_stop_times(ci);
+	lockdep_assert_held(&trace_types_lock);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(count_parts); i++) {
+		if (options & count_parts[i].option)
+			count_parts[i].stop(ci);
+	}
 }
 
 /* If it fails, none of them is started. */
@@ -371,14 +323,44 @@ static int count_start_parts(struct count_instance *ci, u32 options)
 {
 	int ret = 0;
 
-	if (options & COUNT_OPT_CALLERS)
-		ret = count_start_callers(ci);
-	if (!ret && options & COUNT_OPT_TIMES)
-		ret = count_start_times(ci);
+	lockdep_assert_held(&trace_types_lock);
+
+	for (unsigned int i = 0; !ret && i < ARRAY_SIZE(count_parts); i++) {
+		if (options & count_parts[i].option)
+			ret = count_parts[i].start(ci);
+	}
 	if (ret)
 		count_stop_parts(ci, options);
 	return ret;
 }
+
+/* @wanted: the options of what counts next. */
+static void count_zero(struct count_instance *ci, u32 wanted)
+{
+	lockdep_assert_held(&trace_types_lock);
+	lockdep_assert_held(&ftrace_lock);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(count_parts); i++)
+		count_parts[i].zero(ci, wanted & count_parts[i].option);
+	ftrace_counts_reset(ci->counts);
+}
+
+/**
+ * trace_count_zero - set all that an instance counted to zero
+ * @tr: the instance
+ *
+ * Context: sleeps; takes trace_types_lock and ftrace_lock.
+ */
+void trace_count_zero(struct trace_array *tr)
+{
+	guard(mutex)(&trace_types_lock);
+	guard(mutex)(&ftrace_lock);
+
+	if (tr->count)
+		count_zero(tr->count, 0);
+}
+
+/* The tracer */
 
 static struct count_instance *count_prepare(struct trace_array *tr)
 {
@@ -389,9 +371,7 @@ static struct count_instance *count_prepare(struct trace_array *tr)
 	ci = count_make(tr);
 	if (!ci)
 		return NULL;
-	count_zero_callers(ci, count_flags.val & COUNT_OPT_CALLERS);
-	count_zero_times(ci, count_flags.val & COUNT_OPT_TIMES);
-	ftrace_counts_reset(ci->counts);
+	count_zero(ci, trace_count_options(tr));
 	tr->ops->counts = ci->counts;
 	return ci;
 }
@@ -405,11 +385,7 @@ static void count_stop(struct trace_array *tr)
 
 static void count_tracer_reset(struct trace_array *tr)
 {
-	struct count_instance *ci;
-
-	scoped_guard(mutex, &ftrace_lock)
-		ci = trace_count_find(tr);
-	count_stop_parts(ci, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
+	count_stop_parts(tr->count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
 	count_stop(tr);
 }
 
@@ -431,7 +407,7 @@ static int count_tracer_init(struct trace_array *tr)
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
-	ret = count_start_parts(ci, count_flags.val);
+	ret = count_start_parts(ci, trace_count_options(tr));
 	if (ret)
 		count_stop(tr);
 	return ret;
@@ -439,39 +415,29 @@ static int count_tracer_init(struct trace_array *tr)
 
 static void count_cpumask_changed(struct trace_array *tr)
 {
-	struct count_instance *ci;
+	struct count_instance *ci = tr->count;
 
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_disabled)
 		return;
 	count_choose_func(tr->ops);
-	ci = trace_count_find(tr);
-	if (count_has_ops(&ci->callers_ops))
+	if (count_has_callers(ci))
 		count_choose_caller_func(&ci->callers_ops);
 	count_choose_times(ci, count_choose_cpus(tr, ci->counts));
 }
 
 static struct tracer count_tracer;
 
-/* The flags are those of all instances. */
 static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	struct count_instance *ci;
-	int ret = 0;
-
-	lockdep_assert_held(&trace_types_lock);
-
-	bit &= COUNT_OPT_CALLERS | COUNT_OPT_TIMES;
-	list_for_each_entry(ci, &count_instances, node) {
-		if (set && !ret && ci->tr->current_trace == &count_tracer)
-			ret = count_start_parts(ci, bit);
-	}
-	list_for_each_entry(ci, &count_instances, node) {
-		if (!set || ret)
-			count_stop_parts(ci, bit);
-	}
-	return ret;
+	/* It will start with whatever is set by then. */
+	if (tr->current_trace != &count_tracer)
+		return 0;
+	if (set)
+		return count_start_parts(tr->count, bit);
+	count_stop_parts(tr->count, bit);
+	return 0;
 }
 
 static struct tracer count_tracer __tracer_data = {
@@ -488,23 +454,19 @@ static struct tracer count_tracer __tracer_data = {
  * trace_count_forget - free what an instance counted
  * @tr: the instance, which is about to go; its tracer does not run
  *
- * Context: sleeps; takes ftrace_lock.
+ * Context: sleeps; trace_types_lock is held; takes ftrace_lock.
  */
 void trace_count_forget(struct trace_array *tr)
 {
-	struct count_instance *ci;
+	struct count_instance *ci = tr->count;
 
 	guard(mutex)(&ftrace_lock);
 
-	ci = trace_count_find(tr);
-	if (!ci)
-		return;
-	list_del(&ci->node);
+	tr->count = NULL;
 	/* After ftrace_kill() it may be called for ever. */
-	if (count_has_ops(&ci->callers_ops) || count_has_times(ci))
+	if (!ci || ftrace_disabled)
 		return;
-	count_drop_times(ci);
-	ftrace_callers_free(ci->callers);
+	count_zero(ci, 0);
 	ftrace_counts_put(ci->counts);
 	kfree(ci);
 }

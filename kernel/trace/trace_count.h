@@ -7,7 +7,6 @@
 
 #include <linux/bits.h>
 #include <linux/ftrace.h>
-#include <linux/list.h>
 #include <linux/types.h>
 
 struct dentry;
@@ -22,7 +21,6 @@ enum {
 
 /**
  * struct count_instance - an instance that counts, or did
- * @node: in the list of all
  * @tr: the instance
  * @counts: what it counted
  * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
@@ -30,7 +28,6 @@ enum {
  * @times: what it knows of times; or NULL
  */
 struct count_instance {
-	struct list_head	node;
 	struct trace_array	*tr;
 	struct ftrace_counts	*counts;
 	struct ftrace_callers	*callers;
@@ -38,9 +35,8 @@ struct count_instance {
 	struct ftrace_times	*times;
 };
 
-u32 trace_count_options(void);
-struct count_instance *trace_count_find(const struct trace_array *tr);
-void trace_count_zero(const struct trace_array *tr);
+u32 trace_count_options(const struct trace_array *tr);
+void trace_count_zero(struct trace_array *tr);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);

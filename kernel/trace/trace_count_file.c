@@ -15,7 +15,7 @@
  * it to truncate it, sets all counts to zero. Starting the tracer does so, too; what it
  * counted can be read after it has stopped.
  *
- * Both are made when they are opened, with ftrace_lock held.
+ * Both are made when they are opened, with trace_types_lock and ftrace_lock held.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -113,9 +113,9 @@ static void count_sum_times(const struct count_instance *ci, const struct ftrace
 #endif
 }
 
-static bool count_shows_times(void)
+static bool count_shows_times(const struct trace_array *tr)
 {
-	return (trace_count_options() & (COUNT_OPT_TIMES | COUNT_OPT_CALLERS)) == COUNT_OPT_TIMES;
+	return (trace_count_options(tr) & (COUNT_OPT_TIMES | COUNT_OPT_CALLERS)) == COUNT_OPT_TIMES;
 }
 
 /* The file: a line for each function, made when it is opened */
@@ -337,7 +337,8 @@ static unsigned int count_max_lines(const struct count_instance *ci,
 
 static int count_file_alloc(struct count_file *file, unsigned int max)
 {
-	bool cpus = trace_count_options() & COUNT_OPT_CPUS, times = count_shows_times();
+	bool cpus = trace_count_options(file->tr) & COUNT_OPT_CPUS;
+	bool times = count_shows_times(file->tr);
 
 	file->line = kvmalloc_array(max, sizeof(*file->line), GFP_KERNEL);
 	if (cpus)
@@ -349,15 +350,16 @@ static int count_file_alloc(struct count_file *file, unsigned int max)
 
 static int count_file_fill(struct count_file *file)
 {
-	u32 options = trace_count_options();
+	u32 options = trace_count_options(file->tr);
 	bool pairs = options & COUNT_OPT_CALLERS;
 	struct ftrace_callers *callers;
 	struct count_instance *ci;
 	int ret;
 
+	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
 
-	ci = trace_count_find(file->tr);
+	ci = file->tr->count;
 	callers = ci && pairs ? ci->callers : NULL;
 	if (!ci || (pairs && !callers))
 		return 0;
@@ -615,9 +617,8 @@ static void count_raw_add_table(struct count_raw *raw, const struct count_instan
 	}
 }
 
-static struct count_raw *count_raw_functions(const struct count_instance *ci)
+static struct count_raw *count_raw_functions(const struct count_instance *ci, bool times)
 {
-	bool times = count_shows_times();
 	struct ftrace_table *table;
 	struct count_raw *raw;
 
@@ -677,13 +678,14 @@ static struct count_raw *count_raw_make(const struct trace_array *tr)
 	struct count_instance *ci;
 	struct count_raw *raw;
 
+	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
 
-	ci = trace_count_find(tr);
-	if (trace_count_options() & COUNT_OPT_CALLERS)
+	ci = tr->count;
+	if (trace_count_options(tr) & COUNT_OPT_CALLERS)
 		raw = count_raw_pairs(ci ? ci->callers : NULL);
 	else
-		raw = count_raw_functions(ci);
+		raw = count_raw_functions(ci, count_shows_times(tr));
 	if (!IS_ERR(raw))
 		raw->size = count_raw_next(raw) - (void *)&raw->head;
 	return raw;

@@ -13,8 +13,7 @@
  *
  * Invariants:
  *  1. While the tracer of a trace array runs, ops->saved_func is one of
- *     func_callbacks[]; its index there is the options that are in force. The
- *     flags of the tracer, which all trace arrays share, may differ.
+ *     func_callbacks[]; its index there is the options of the trace array.
  *  2. A CPU's repeats are changed by the one that put FUNC_REPEATS_BUSY there as
  *     their ip. An interrupt meanwhile writes a line for each call.
  *
@@ -289,11 +288,13 @@ static struct tracer_opt func_opts[] = {
 
 static struct tracer_flags func_flags = {
 	.opts	= func_opts,
+	.own	= FUNC_OPT_STACK | FUNC_OPT_NO_REPEATS,
+	.slot	= TRACER_SLOT_FUNCTION,
 };
 
 static int func_tracer_init(struct trace_array *tr)
 {
-	u32 opts = func_flags.val;
+	u32 opts = tracer_flags_of(tr, &func_flags);
 	int ret;
 
 	if (!tr->ops)
@@ -336,28 +337,21 @@ static struct tracer func_tracer;
 
 static int func_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	u32 from = ARRAY_SIZE(func_callbacks), to;
 	int ret = 0;
 
 	/* It will start with the options of then. */
 	if (tr->current_trace != &func_tracer)
 		return 0;
 
-	while (--from && func_callbacks[from] != tr->ops->saved_func)
-		;
-	to = set ? from | bit : from & ~bit;
-
-	if (to & ~from & FUNC_OPT_NO_REPEATS)
+	if (set && bit == FUNC_OPT_NO_REPEATS)
 		ret = func_repeats_init(tr);
+	if (ret)
+		return ret;
 	scoped_guard(mutex, &ftrace_lock) {
-		if (!ret && ftrace_disabled)
-			ret = -ENODEV;
-		if (!ret) {
-			WRITE_ONCE(tr->ops->saved_func, func_callbacks[to]);
-			ftrace_pid_update_ops(tr->ops);
-		}
+		WRITE_ONCE(tr->ops->saved_func, func_callbacks[old_flags ^ bit]);
+		ftrace_pid_update_ops(tr->ops);
 	}
-	if (!ret && (from & ~to & FUNC_OPT_NO_REPEATS)) {
+	if (!set && bit == FUNC_OPT_NO_REPEATS) {
 		/*
 		 * Callbacks disable preemption while they use the repeats. A task may
 		 * still be on its way into one; the repeats leave out its call.
@@ -365,7 +359,7 @@ static int func_tracer_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, 
 		synchronize_rcu();
 		on_each_cpu(func_repeats_flush_cpu, tr, true);
 	}
-	return ret;
+	return 0;
 }
 
 static struct tracer func_tracer __tracer_data = {

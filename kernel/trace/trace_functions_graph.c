@@ -69,6 +69,9 @@ static struct tracer_flags graph_flags = {
 	.opts	= graph_opts,
 	.val	= TRACE_GRAPH_PRINT_CPU | TRACE_GRAPH_PRINT_OVERHEAD | TRACE_GRAPH_PRINT_DURATION |
 		  TRACE_GRAPH_PRINT_IRQS | TRACE_GRAPH_SLEEP_TIME | TRACE_GRAPH_GRAPH_TIME,
+	/* All but those that are in force for all instances. */
+	.own	= ~(TRACE_GRAPH_PRINT_IRQS | TRACE_GRAPH_SLEEP_TIME | TRACE_GRAPH_GRAPH_TIME),
+	.slot	= TRACER_SLOT_GRAPH,
 };
 
 static int graph_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
@@ -360,7 +363,7 @@ void trace_graph_function(struct trace_array *tr, unsigned long ip, unsigned lon
 
 static enum print_line_t graph_print_line(struct trace_iterator *iter)
 {
-	return print_graph_function_flags(iter, graph_flags.val);
+	return print_graph_function_flags(iter, tracer_flags_of(iter->tr, &graph_flags));
 }
 
 static enum print_line_t graph_print_event(struct trace_iterator *iter, int flags,
@@ -371,7 +374,9 @@ static enum print_line_t graph_print_event(struct trace_iterator *iter, int flag
 
 static void graph_print_headers(struct seq_file *m)
 {
-	print_graph_headers_flags(m, graph_flags.val);
+	const struct trace_iterator *iter = m->private;
+
+	print_graph_headers_flags(m, tracer_flags_of(iter->tr, &graph_flags));
 }
 
 /* The tracer and its instances */

@@ -197,7 +197,7 @@ static void count_kunit_expect(struct kunit *test, const struct trace_array *tr)
 
 	guard(mutex)(&ftrace_lock);
 
-	ci = trace_count_find(tr);
+	ci = tr->count;
 	KUNIT_EXPECT_NOT_NULL(test, ci);
 	for_each_online_cpu(cpu) {
 		const struct count_kunit_cpu *ck = per_cpu_ptr(&count_kunit_cpus, cpu);
@@ -239,11 +239,23 @@ static int count_kunit_init(struct kunit *test)
 	       count_kunit_begin_one(&count_kunit_tr[1], "count_kunit2");
 }
 
+/* Of both; written twice, of which the second time is to change nothing. */
+static int count_kunit_option(bool on, const char *option)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < 2 * ARRAY_SIZE(count_kunit_tr); i++) {
+		char word[32];
+
+		snprintf(word, sizeof(word), "%s%s", on ? "" : "no", option);
+		ret = trace_set_options(count_kunit_tr[i / 2], word);
+	}
+	return ret;
+}
+
 static int count_kunit_callers_option(bool on)
 {
-	char option[] = "nocount-callers";
-
-	return trace_set_options(count_kunit_tr[0], on ? option + 2 : option);
+	return count_kunit_option(on, "count-callers");
 }
 
 static void count_kunit_exit(struct kunit *test)
@@ -334,7 +346,7 @@ static void count_while_option_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_kunit_callers_option(false), 0);
 
 	guard(mutex)(&ftrace_lock);
-	ci = trace_count_find(count_kunit_tr[0]);
+	ci = count_kunit_tr[0]->count;
 	for_each_online_cpu(cpu) {
 		const struct count_kunit_cpu *ck = per_cpu_ptr(&count_kunit_cpus, cpu);
 		u64 calls = 0;
@@ -346,6 +358,35 @@ static void count_while_option_changes(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, count_kunit_counted(ci, cpu), calls);
 	}
+}
+
+/* Each part is started and stopped by one task, while another one sets it to zero. */
+
+static int count_kunit_zero_task(void *data)
+{
+	while (!kthread_should_stop()) {
+		trace_count_zero(count_kunit_tr[0]);
+		cond_resched();
+	}
+	return 0;
+}
+
+static void count_zero_while_option_changes(struct kunit *test)
+{
+	struct task_struct *task = kthread_run(count_kunit_zero_task, NULL, "count_kunit_zero");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	WRITE_ONCE(count_kunit_goes_on, true);
+	count_kunit_start();
+	for (unsigned int i = 0; i < 100; i++) {
+		KUNIT_EXPECT_EQ(test, count_kunit_option(!(i & 1), "count-callers"), 0);
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+		KUNIT_EXPECT_EQ(test, count_kunit_option(!(i & 1), "count-times"), 0);
+#endif
+	}
+	WRITE_ONCE(count_kunit_goes_on, false);
+	count_kunit_wait();
+	kthread_stop(task);
 }
 
 static __always_inline void count_kunit_4_calls(void)
@@ -375,7 +416,7 @@ static void count_callers_overflow(struct kunit *test)
 
 	/* While the option is off, nobody counts there. */
 	scoped_guard(mutex, &ftrace_lock) {
-		ci = trace_count_find(count_kunit_tr[0]);
+		ci = count_kunit_tr[0]->count;
 		ftrace_callers_free(ci->callers);
 		ci->callers = ftrace_callers_alloc(ilog2(FTRACE_CALLERS_WAYS));
 	}
@@ -399,6 +440,7 @@ static struct kunit_case count_kunit_cases[] = {
 	KUNIT_CASE(count_while_switching),
 	KUNIT_CASE(count_callers_while_switching),
 	KUNIT_CASE(count_while_option_changes),
+	KUNIT_CASE(count_zero_while_option_changes),
 	KUNIT_CASE(count_callers_overflow),
 	{ }
 };

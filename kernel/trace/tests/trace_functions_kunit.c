@@ -429,7 +429,7 @@ static int func_kunit_init(struct kunit *test)
 static void func_kunit_exit(struct kunit *test)
 {
 	tracing_set_tracer(func_kunit_tr, "nop");
-	func_flags.val = 0;
+	func_kunit_tr->own_flags[TRACER_SLOT_FUNCTION] = 0;
 	tracer_tracing_on(func_kunit_tr);
 }
 
