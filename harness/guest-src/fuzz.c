@@ -90,7 +90,6 @@ static const struct target targets[] = {
 	{ "tracing_on", switch_words, "1", "1", true },
 	{ "trace", no_words, "", "", true, true },
 	{ "function_counts", no_words, "0", "0", true },
-	{ "function_counts_raw", .everywhere = true },
 	{ "tracing_max_rate", rate_words, "1000000", "0" },
 	{ "max_overhead", percent_words, "0", "0" },
 	{ "throttled_functions", no_words, "0", "" },

@@ -271,6 +271,17 @@ static struct counts table(uint64_t a, uint64_t b, uint64_t c)
 	return t;
 }
 
+static struct counts of_module(uint64_t a, uint64_t b)
+{
+	struct counts t;
+
+	counts_init(&t, 0);
+	if (a)
+		counts_add(&t, "a", "m", a, NULL);
+	counts_add(&t, "b", NULL, b, NULL);
+	return t;
+}
+
 static void subtract(const char *what, struct counts now, struct counts before, const char *wanted)
 {
 	struct counts difference;
@@ -298,6 +309,8 @@ static void test_subtract(void)
 	subtract("a row that is gone", table(1, 0, 3), table(1, 2, 3), NULL);
 	subtract("the last row is gone", table(1, 2, 0), table(1, 2, 3), NULL);
 	subtract("a count that is smaller", table(1, 1, 3), table(1, 2, 3), NULL);
+	subtract("a module that is gone", of_module(0, 5), of_module(4, 2), "b/=3");
+	subtract("a module that is loaded again", of_module(3, 2), of_module(4, 1), "a/m=3 b/=1");
 
 	counts_init(&now, 2);
 	counts_init(&before, 2);

@@ -129,7 +129,10 @@ static bool row_subtract(struct row *row, const struct row *before, unsigned int
  * @before: the earlier one, merged, with the same CPUs
  * @diff: an empty table that takes what is not zero
  *
- * Returns: false if a count has become smaller, or a row is gone: somebody has reset them.
+ * The counts of a module go with it, and begin anew when it is loaded.
+ *
+ * Returns: false if a count of the kernel has become smaller, or a row is gone: the counts
+ * have been reset.
  */
 bool counts_subtract(struct counts *now, const struct counts *before, struct counts *diff)
 {
@@ -140,19 +143,34 @@ bool counts_subtract(struct counts *now, const struct counts *before, struct cou
 		struct row *left;
 		int cmp = 1;
 
-		if (j < before->nr)
+		for (; j < before->nr; j++) {
 			cmp = row_cmp(&before->row[j], row);
-		if (cmp < 0)
-			return false;
+			if (cmp >= 0)
+				break;
+			if (!before->row[j].module)
+				return false;
+		}
+		if (j == before->nr)
+			cmp = 1;
 		left = counts_add(diff, row->name, row->module, row->count, row->cpu);
-		if (!cmp && !row_subtract(left, &before->row[j++], now->nr_cpus))
-			return false;
+		if (!cmp && !row_subtract(left, &before->row[j++], now->nr_cpus)) {
+			if (!row->module)
+				return false;
+			/* It has been loaded again. */
+			left->count = row->count;
+			if (row->cpu)
+				memcpy(left->cpu, row->cpu, now->nr_cpus * sizeof(*row->cpu));
+		}
 		if (!left->count) {
 			row_free(left);
 			diff->nr--;
 		}
 	}
-	return j == before->nr;
+	while (j < before->nr) {
+		if (!before->row[j++].module)
+			return false;
+	}
+	return true;
 }
 
 /**
