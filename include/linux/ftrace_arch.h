@@ -580,27 +580,23 @@ static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
 /* Counts */
 
 /**
- * struct ftrace_counts - how often sites were called
+ * struct ftrace_counts - how often sites were called, or how long that took
  * @ref: who counts there or reads them
- * @node: in the list of all
- * @tables: the counts; read without a lock
- * @gone: what sites counted whose text is gone
+ * @words: numbers for each site
  * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
  *	     being counted, where it is asked
  * @off: not 0 on CPUs whose calls are not counted, where it is asked
- * @passing: what sites counted is of no interest once their text is gone
+ * @retiree: frees them
  *
  * It is asked while the function of the ops is not its saved_func. An architecture
- * reads the last two; all else is ftrace_counts.c's.
+ * reads @ignored and @off; all else is ftrace_counts.c's.
  */
 struct ftrace_counts {
 	refcount_t		ref;
-	struct list_head	node;
-	struct list_head	tables;
-	struct list_head	gone;
+	unsigned int		words;
 	unsigned long		ignored;
 	u32 __percpu		*off;
-	bool			passing;
+	struct ftrace_retiree	retiree;
 };
 
 /* Stubs, where the architecture has them: then it defines ARCH_FTRACE_STUB_SIZE, in bytes */

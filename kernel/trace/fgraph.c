@@ -399,7 +399,7 @@ void *fgraph_retrieve_data(int idx, int *size_bytes)
  */
 unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 {
-	return &current->ret_stack[FGRAPH_STACK_VARS + gops->idx];
+	return (unsigned long *)fgraph_var(current->ret_stack, gops->idx);
 }
 
 /* For unwinders */
@@ -606,7 +606,7 @@ static void fgraph_clear_var(struct task_struct *task, unsigned int idx)
 	unsigned long *stack = READ_ONCE(task->ret_stack);
 
 	if (stack)
-		stack[FGRAPH_STACK_VARS + idx] = 0;
+		*fgraph_var(stack, idx) = 0;
 }
 
 /* Called when a CPU comes online: its idle task may be new. */

@@ -19,7 +19,9 @@
 #define FGRAPH_MAX_USERS	16
 
 #define FGRAPH_STACK_WORDS	(SZ_4K / sizeof(long))
-#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS)
+/* A user's variable has 64 bits. */
+#define FGRAPH_VAR_WORDS	(sizeof(u64) / sizeof(long))
+#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS * FGRAPH_VAR_WORDS)
 #define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
 #define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
 
@@ -62,6 +64,12 @@ static __always_inline void fgraph_set_top(struct task_struct *task, unsigned in
 	WRITE_ONCE(task->curr_ret_stack, end);
 	barrier();
 	WRITE_ONCE(*top, meta);
+}
+
+/* A user's variable of the task whose stack it is. */
+static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned int idx)
+{
+	return (u64 *)&stack[FGRAPH_STACK_VARS + idx * FGRAPH_VAR_WORDS];
 }
 
 static __always_inline u64 fgraph_slept(const unsigned long *stack)

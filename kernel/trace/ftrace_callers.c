@@ -9,8 +9,8 @@
  *
  * Invariants:
  *  1. A slot is taken by one cmpxchg() and stays the pair's until the text of a part of it
- *     goes, or the table is cleared. Nobody can be about to count in the slot then. Where
- *     64 bits cannot be exchanged at once, one at a time takes a slot.
+ *     goes. No call of the pair is under way then. Where 64 bits cannot be exchanged at
+ *     once, one at a time takes a slot.
  *  2. A count is changed by its own CPU only, and by one instruction that cannot be
  *     interrupted. Each call is counted in one slot, or among the lost. On 32 bits it
  *     takes two instructions, and an NMI between them is lost.
@@ -19,17 +19,13 @@
  *
  * ftrace_lock covers everything but counting.
  */
-#define pr_fmt(fmt) "ftrace: " fmt
-
 #include <linux/atomic.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/sprintf.h>
-#include <linux/string.h>
 
 #include "ftrace_callers.h"
 #include "ftrace_counts.h"
@@ -65,7 +61,6 @@ struct ftrace_callers *ftrace_callers_alloc(unsigned int bits)
 		return NULL;
 	callers->nr = nr;
 	callers->mask = nr - 1;
-	INIT_LIST_HEAD(&callers->gone);
 	callers->lost = alloc_percpu(u64);
 	fits = callers->lost;
 	for (unsigned int i = 0; fits && i * FTRACE_CALLERS_CHUNK < nr; i++) {
@@ -93,15 +88,26 @@ void ftrace_callers_free(struct ftrace_callers *callers)
 	if (!callers)
 		return;
 	list_del(&callers->node);
-	ftrace_count_gone_free(&callers->gone);
 	callers_free_memory(callers);
 }
 
-static void callers_reset_cpu(void *data, int cpu)
-{
-	const struct ftrace_callers *callers = data;
+/**
+ * struct callers_chunk - what a CPU sets to zero at once
+ * @callers: of this table
+ * @from: the first of FTRACE_CALLERS_CHUNK slots
+ */
+struct callers_chunk {
+	const struct ftrace_callers	*callers;
+	unsigned int			from;
+};
 
-	for (unsigned int i = 0; i < callers->nr; i++) {
+static void callers_chunk_reset(void *data, int cpu)
+{
+	const struct callers_chunk *chunk = data;
+	const struct ftrace_callers *callers = chunk->callers;
+	unsigned int to = min(chunk->from + FTRACE_CALLERS_CHUNK, callers->nr);
+
+	for (unsigned int i = chunk->from; i < to; i++) {
 		/* At once: calls are counted meanwhile, in NMIs. */
 		if (READ_ONCE(callers->key[i]))
 			WRITE_ONCE(*per_cpu_ptr(ftrace_callers_slot(callers, i), cpu), 0);
@@ -113,7 +119,7 @@ static void callers_reset_cpu(void *data, int cpu)
  * ftrace_callers_reset - set all counts to zero
  * @callers: the table
  *
- * The pairs keep their slots, as somebody may be about to count there.
+ * The pairs keep their slots: a call may be about to be counted there.
  *
  * Context: ftrace_lock is held; sleeps.
  */
@@ -121,20 +127,11 @@ void ftrace_callers_reset(struct ftrace_callers *callers)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_count_gone_free(&callers->gone);
-	ftrace_counts_reset_cpus(callers_reset_cpu, callers);
-}
+	for (unsigned int i = 0; i < callers->nr; i += FTRACE_CALLERS_CHUNK) {
+		struct callers_chunk chunk = { callers, i };
 
-/**
- * ftrace_callers_clear - make a table as empty as a new one
- * @callers: the table, where nobody counts
- *
- * Context: ftrace_lock is held; sleeps.
- */
-void ftrace_callers_clear(struct ftrace_callers *callers)
-{
-	ftrace_callers_reset(callers);
-	memset(callers->key, 0, array_size(callers->nr, sizeof(callers->key[0])));
+		ftrace_counts_reset_cpus(callers_chunk_reset, &chunk);
+	}
 }
 
 /*
@@ -196,58 +193,14 @@ lost:
 	this_cpu_inc(*callers->lost);
 }
 
-/**
- * ftrace_callers_name - what a pair is called
- * @ip: the site
- * @parent: the address that its function returns to, or where the function is that this is in
- *
- * Return: "FUNCTION <- CALLER", each with its module in brackets if it is in one; to be
- * freed. NULL without memory.
- */
-char *ftrace_callers_name(unsigned long ip, unsigned long parent)
+/* The counts are zero before ftrace_callers_add() takes the slot for another pair. */
+static void callers_forget(struct ftrace_callers *callers, unsigned int i)
 {
-	return kasprintf(GFP_KERNEL, "%ps <- %ps", (void *)ip, (void *)parent);
-}
-
-static struct ftrace_count_gone *callers_find_gone(struct ftrace_callers *callers,
-						   const char *name)
-{
-	struct ftrace_count_gone *gone;
-
-	list_for_each_entry(gone, &callers->gone, node) {
-		if (!strcmp(gone->name, name))
-			return gone;
-	}
-	return NULL;
-}
-
-/* Without memory for its name the pair keeps its slot. */
-static void callers_keep(struct ftrace_callers *callers, unsigned int i)
-{
-	unsigned long ip = ftrace_callers_ip(callers->key[i]);
-	unsigned long parent = ftrace_callers_parent(callers->key[i]);
-	char *name = ftrace_callers_name(ip, parent - 1);
-	struct ftrace_count_gone *gone = NULL;
 	int cpu;
 
-	if (name)
-		gone = callers_find_gone(callers, name) ?:
-		       ftrace_count_gone_add(&callers->gone, name);
-	kfree(name);
-	if (!gone) {
-		pr_warn_once("no memory to remember by whom functions were called\n");
-		return;
-	}
-	for_each_possible_cpu(cpu) {
-		u64 *count = per_cpu_ptr(ftrace_callers_slot(callers, i), cpu);
-
-		gone->count[cpu] += *count;
-		*count = 0;
-	}
-	/*
-	 * The counts are zero before ftrace_callers_add() takes the slot for another pair.
-	 * Not smp_store_release(), which takes no 64 bits on 32-bit machines.
-	 */
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(*per_cpu_ptr(ftrace_callers_slot(callers, i), cpu), 0);
+	/* Not smp_store_release(), which takes no 64 bits on 32-bit machines. */
 	smp_wmb();
 	WRITE_ONCE(callers->key[i], 0);
 }
@@ -258,9 +211,9 @@ static bool callers_in(unsigned long addr, unsigned long start, unsigned long en
 }
 
 /**
- * ftrace_callers_forget_range - keep by name the pairs of which a part is in text that goes
- * @start: where the text begins; it is not executed any more, but has its symbols
- * @end: where it ends
+ * ftrace_callers_forget_range - forget the pairs of which a part is in text that goes
+ * @start: its first address; it is not executed any more
+ * @end: the first address after it
  *
  * Context: ftrace_lock is held; sleeps.
  */
@@ -277,7 +230,7 @@ void ftrace_callers_forget_range(unsigned long start, unsigned long end)
 			/* A call may be the last of its function: it returns to the end. */
 			if (key && (callers_in(ftrace_callers_ip(key), start, end) ||
 				    callers_in(ftrace_callers_parent(key) - 1, start, end)))
-				callers_keep(callers, i);
+				callers_forget(callers, i);
 		}
 		cond_resched();
 	}

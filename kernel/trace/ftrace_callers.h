@@ -27,7 +27,6 @@
 /**
  * struct ftrace_callers - pairs, and how often each was called
  * @node: in the list of all
- * @gone: struct ftrace_count_gone: pairs of which a part is gone
  * @lost: how many calls have no slot, as all that theirs could be in are taken
  * @nr: number of @key
  * @mask: leaves of a hash the number of a slot
@@ -36,7 +35,6 @@
  */
 struct ftrace_callers {
 	struct list_head	node;
-	struct list_head	gone;
 	u64 __percpu		*lost;
 	unsigned int		nr;
 	unsigned long		mask;
@@ -47,9 +45,7 @@ struct ftrace_callers {
 struct ftrace_callers *ftrace_callers_alloc(unsigned int bits);
 void ftrace_callers_free(struct ftrace_callers *callers);
 void ftrace_callers_reset(struct ftrace_callers *callers);
-void ftrace_callers_clear(struct ftrace_callers *callers);
 void ftrace_callers_add(struct ftrace_callers *callers, unsigned long ip, unsigned long parent);
-char *ftrace_callers_name(unsigned long ip, unsigned long parent);
 void ftrace_callers_forget_range(unsigned long start, unsigned long end);
 
 /* All text lies within 2 GB of the kernel's: the lower halves of its addresses tell it apart. */

@@ -529,7 +529,7 @@ int ftrace_callsets_establish(void)
 static int callset_reserve_counts(struct ftrace_callset *cs, struct ftrace_table *table,
 				  unsigned int first, unsigned int last)
 {
-	for (unsigned int i = 0; i < cs->nr_funcs; i++) {
+	for (unsigned int i = 0; i < cs->nr_ops; i++) {
 		struct ftrace_counts *counts = cs->ops[i]->counts;
 
 		for (unsigned int group = first; counts && group <= last; group++) {

@@ -8,6 +8,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -22,6 +23,8 @@
  * @self: the same without what is in other functions' totals
  * @max: of the call that took the longest
  * @squares: the sum of the squares of the totals or the selves, modulo 2^64, if asked for
+ *
+ * All of it are u64: it is set to zero and allocated as counts are.
  */
 struct ftrace_time {
 	u64	total;
@@ -31,26 +34,30 @@ struct ftrace_time {
 };
 
 /**
- * struct ftrace_count_gone - how often a function was called whose text is gone
- * @node: in the list of the counts, or of the callers (ftrace_callers.c)
- * @count: for each CPU
- * @ip: where its site was, if no other text has gone since; or 0
- * @time: what its calls took, if that is known
- * @name: the function, a blank and the module in brackets; or a pair's name
+ * struct ftrace_count_table - the counts of a table's sites
+ * @node: in the list of the table
+ * @counts: all counts of which these are a part
+ * @table: the table
+ * @retiree: frees it
+ * @words: of each record
+ * @nr: number of @group
+ * @group: the counts of FTRACE_COUNT_GROUP records; NULL if none of them was counted
  */
-struct ftrace_count_gone {
-	struct list_head	node;
-	u64			*count;
-	unsigned long		ip;
-	struct ftrace_time	time;
-	char			name[];
+struct ftrace_count_table {
+	struct hlist_node		node;
+	const struct ftrace_counts	*counts;
+	const struct ftrace_table	*table;
+	struct ftrace_retiree		retiree;
+	unsigned int			words;
+	unsigned int			nr;
+	u64 __percpu			*group[] __counted_by(nr);
 };
 
-struct ftrace_count_gone *ftrace_count_gone_add(struct list_head *list, const char *name);
-void ftrace_count_gone_free(struct list_head *list);
-struct ftrace_counts *ftrace_counts_alloc(void);
+struct ftrace_counts *ftrace_counts_alloc(unsigned int words);
 void ftrace_counts_get(struct ftrace_counts *counts);
 void ftrace_counts_put(struct ftrace_counts *counts);
+struct ftrace_count_table *ftrace_counts_table(struct ftrace_counts *counts,
+					       struct ftrace_table *table);
 u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_table *table,
 				  unsigned int group);
 u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,

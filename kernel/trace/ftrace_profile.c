@@ -125,10 +125,12 @@ void ftrace_graph_graph_time_control(bool enable)
 static void profile_line_add_times(struct profile_line *line, const struct ftrace_table *table,
 				   unsigned int index)
 {
-	const struct ftrace_time *time = ftrace_times_find(&profile_times, table, index, line->cpu);
+	const struct ftrace_time __percpu *times = ftrace_times_find(&profile_times, table, index);
+	const struct ftrace_time *time;
 
-	if (!time)
+	if (!times)
 		return;
+	time = per_cpu_ptr(times, line->cpu);
 	line->time = READ_ONCE(profile_times.square) == FTRACE_TIMES_SQUARE_SELF ? time->self :
 										   time->total;
 	line->squares = time->squares;
@@ -165,12 +167,8 @@ static int profile_make_counts(void)
 
 	if (profile_ops.counts)
 		return 0;
-	profile_ops.counts = ftrace_counts_alloc();
-	if (!profile_ops.counts)
-		return -ENOMEM;
-	/* Text that is gone is not listed. */
-	profile_ops.counts->passing = true;
-	return 0;
+	profile_ops.counts = ftrace_counts_alloc(1);
+	return profile_ops.counts ? 0 : -ENOMEM;
 }
 
 /* What was counted before is there as long as anything may fail. */

@@ -89,7 +89,7 @@ static inline void ftrace_rec_quarantine(struct ftrace_record *rec)
  *	   NULL if a search has to do without
  * @init: the text is freed after initialization
  * @mod: the module, NULL for the core kernel
- * @times: what calls took, for each user of times
+ * @counts: of its sites, for each of those that count (struct ftrace_count_table)
  * @retiree: frees the table
  */
 struct ftrace_table {
@@ -101,7 +101,7 @@ struct ftrace_table {
 	u32			*index;
 	bool			init;
 	struct module		*mod;
-	struct hlist_head	times;
+	struct hlist_head	counts;
 	struct ftrace_retiree	retiree;
 };
 

@@ -53,7 +53,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
-#include "ftrace_times.h"
 #include "ftrace_update.h"
 #include "trace.h"
 
@@ -92,15 +91,7 @@ static void text_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
 
-	ftrace_times_free_table(table);
 	ftrace_table_free(table);
-}
-
-/* On failure, the table is to be freed. */
-static int text_add(struct ftrace_table *table)
-{
-	ftrace_times_add_table(table);
-	return ftrace_table_add(table);
 }
 
 static void text_remove(struct ftrace_table *table)
@@ -109,7 +100,6 @@ static void text_remove(struct ftrace_table *table)
 
 	ftrace_detach_table(table);
 	ftrace_counts_forget_table(table);
-	ftrace_times_forget_table(table);
 	ftrace_guarded_forget_range(table->start, table->end);
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);
@@ -223,7 +213,7 @@ static void __init boot_add_table(unsigned int nr, void *start, void *end, bool 
 
 	if (table) {
 		table->init = init;
-		if (!text_add(table))
+		if (!ftrace_table_add(table))
 			return;
 		text_free(&table->retiree);
 	}
@@ -346,7 +336,7 @@ static void module_add_table(struct module *mod, enum mod_mem_type type)
 
 	if (!table)
 		return;
-	if (IS_ERR(table) || text_add(table)) {
+	if (IS_ERR(table) || ftrace_table_add(table)) {
 		pr_warn("no memory for the sites of module %s: it cannot be traced\n", mod->name);
 		if (!IS_ERR(table))
 			text_free(&table->retiree);

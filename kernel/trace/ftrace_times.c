@@ -2,17 +2,18 @@
 /*
  * Times: how long the calls of each site took, for each CPU, and each user of times.
  *
- * A user hooks the returns of the functions that its filter wants. What was counted of a
- * site is found by its address when its function returns. The sites of a table are numbered
- * by its records, and text is cut into buckets, of which each knows the first record in it
- * or after it:
+ * A user hooks the returns of the functions that its filter wants. The times of a site are
+ * counts (ftrace_counts.c), made for groups of sites of which one is hooked. When a function
+ * returns they are found by its address. Sites of the core kernel are numbered by their
+ * records, and its text is cut into buckets, of which each knows the first record in it or
+ * after it:
  *
  *	text	|. . A . .|. . . . .|B . . C .|	A, B, C: sites, records 0, 1, 2
  *	first	 0         1         1
  *
  * Functions are longer than a bucket on average, so the record is mostly the first that is
- * looked at. For the core kernel buckets take about as much memory as records do. A bitmap
- * with ranks would be half of that, but no faster.
+ * looked at. The buckets take about as much memory as records do. A bitmap with ranks would
+ * be half of that, but no faster.
  *
  * The time that a function spends in others is told from a variable of the task, the sum S
  * of the totals of calls that have returned and of which the caller has not. A function
@@ -21,16 +22,16 @@
  * is that of a callee.
  *
  * Invariants:
- *  1. While a user is started, each table in the map that has sites has times for it,
- *     unless there was no memory for a module's, which was reported. They stay as long as
- *     the table and the user, to be read and used again.
- *  2. A time is written by its own CPU only, with preemption off. An interrupt between
- *     reading and writing it may cost a call where the CPU cannot add to memory at once.
- *  3. times_started[idx] are times of the user whose fgraph_ops has that index, or of none.
- *     What ftrace_times_return() finds there is freed after a grace period
- *     (ftrace_retire()).
+ *  1. A site is hooked for a user after its times were made. They stay as long as the text
+ *     and the user, to be read and used again.
+ *  2. A time is added to by one instruction, on the CPU that the function returns on, or as
+ *     this_cpu_add() does it elsewhere. The maximum is exchanged.
+ *  3. times_started[idx] is the user whose fgraph_ops has that index, or &times_none. What
+ *     ftrace_times_return() finds there is freed after a grace period (ftrace_retire()). A
+ *     call that an earlier user of the index hooked has an earlier generation, and no times.
  *
- * ftrace_lock covers the users' tables. Starting and stopping is serialized by the users.
+ * ftrace_lock covers the list of users and their times. Starting and stopping is serialized
+ * by the users.
  *
  * Where the architecture has times_return_to_handler(), a user hooks functions by itself
  * that it is the only graph user of. That takes less than half of the instructions, and no
@@ -39,8 +40,6 @@
  * Contexts: the callbacks run wherever a function is called, NMIs included. All the rest
  * sleeps.
  */
-#define pr_fmt(fmt) "ftrace: " fmt
-
 #include <linux/cleanup.h>
 #include <linux/container_of.h>
 #include <linux/cpumask.h>
@@ -49,15 +48,11 @@
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
-#include <linux/module.h>
-#include <linux/overflow.h>
-#include <linux/printk.h>
-#include <linux/rculist.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
-#include <linux/string.h>
 #include <linux/timex.h>
-#include <linux/topology.h>
+#include <linux/unaligned.h>
+#include <linux/workqueue.h>
 
 #include "fgraph_stack.h"
 #include "ftrace_counts.h"
@@ -66,160 +61,173 @@
 #include "ftrace_times.h"
 #include "trace.h"
 
+#define TIMES_WORDS	(sizeof(struct ftrace_time) / sizeof(u64))
+#define TIMES_BUCKET	256
+
 /**
- * struct ftrace_time_table - the times of a table's sites
- * @node: among those of the table
- * @times: whose they are
- * @table: the table
+ * struct times_text - where the sites of text are
  * @base: the address that the records' offsets count from
  * @size: from there to the end of the last record, in bytes
- * @meta: its user's meta word, if that is started
- * @recs: the table's records
+ * @recs: the records
  * @first: for each bucket the first record that is not before it
- * @retiree: frees it
- * @time: for each possible CPU, the times by record
  */
-struct ftrace_time_table {
-	struct hlist_node		node;
-	const struct ftrace_times	*times;
-	const struct ftrace_table	*table;
+struct times_text {
 	unsigned long			base;
 	unsigned long			size;
-	u64				meta;
 	const struct ftrace_record	*recs;
 	u32				*first;
-	struct ftrace_retiree		retiree;
-	struct ftrace_time		*time[];
 };
 
-#define TIMES_BUCKET	256
+/* The core kernel's; of no size until the first user starts. */
+static struct times_text times_core __read_mostly;
 
 /* The users that are started, or about to. */
 static LIST_HEAD(times_all);
 
 /* Finding */
 
-static __always_inline bool times_covers(const struct ftrace_time_table *tt, unsigned long ip)
+/* The first record at @offset from the base or after it. The text has one. */
+static __always_inline unsigned long times_index(const struct times_text *text, u32 offset)
 {
-	return ip - tt->base < tt->size;
-}
+	unsigned long i = text->first[offset / TIMES_BUCKET];
 
-/* The first record at @offset from the base or after it. The table covers it, so there is one. */
-static __always_inline unsigned long times_index(const struct ftrace_time_table *tt, u32 offset)
-{
-	unsigned long i = tt->first[offset / TIMES_BUCKET];
-
-	while (tt->recs[i].offset < offset)
+	while (text->recs[i].offset < offset)
 		i++;
 	return i;
 }
 
-/* The times of the site there on this CPU, or NULL if there is none. Preemption is off. */
-static __always_inline struct ftrace_time *times_at(const struct ftrace_time_table *tt, u32 offset)
+/* The times of the core kernel's site at @offset; NULL if there are none. */
+static __always_inline struct ftrace_time __percpu *
+times_in_core(const struct ftrace_count_table *core, unsigned long offset)
 {
-	unsigned long i = times_index(tt, offset);
+	unsigned long i = times_index(&times_core, offset);
+	u64 __percpu *group = READ_ONCE(core->group[i / FTRACE_COUNT_GROUP]);
 
-	if (unlikely(tt->recs[i].offset != offset))
+	if (unlikely(!group))
 		return NULL;
-	return &tt->time[raw_smp_processor_id()][i];
+	return (struct ftrace_time __percpu *)group + i % FTRACE_COUNT_GROUP;
 }
 
-static struct ftrace_time_table *times_in(const struct ftrace_times *times,
-					  const struct ftrace_table *table)
+/**
+ * ftrace_times_find - the times of a record
+ * @times: the user
+ * @table: the record's table
+ * @index: where the record is in the table
+ *
+ * Context: as for ftrace_counts_find().
+ * Return: the times, which may change at any time; NULL if there are none of the record.
+ */
+const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
+						     const struct ftrace_table *table,
+						     unsigned int index)
 {
-	struct ftrace_time_table *tt;
+	const struct ftrace_counts *counts = READ_ONCE(times->counts);
 
-	hlist_for_each_entry_rcu(tt, &table->times, node, true) {
-		if (tt->times == times)
-			return tt;
-	}
-	return NULL;
+	return (void __percpu *)(counts ? ftrace_counts_find(counts, table, index) : NULL);
 }
 
-static noinline const struct ftrace_time_table *times_search(const struct ftrace_times *times,
-							     unsigned long ip)
+static noinline struct ftrace_time __percpu *times_search(const struct ftrace_times *times,
+							  unsigned long ip)
 {
 	const struct ftrace_table *table = ftrace_table_find(ip);
-	const struct ftrace_time_table *tt = table ? times_in(times, table) : NULL;
+	unsigned int i;
 
-	return tt && times_covers(tt, ip) ? tt : NULL;
-}
-
-/* Preemption is off. NULL for a site that came when there was no memory. */
-static __always_inline struct ftrace_time *times_of(const struct ftrace_times *times,
-						    unsigned long ip)
-{
-	const struct ftrace_time_table *tt = READ_ONCE(times->core);
-
-	if (unlikely(!tt || !times_covers(tt, ip))) {
-		tt = times_search(times, ip);
-		if (!tt)
-			return NULL;
-	}
-	return times_at(tt, ip - tt->base);
+	if (!table)
+		return NULL;
+	i = ftrace_table_lower_bound(table, ip);
+	return (void __percpu *)ftrace_times_find(times, table, i);
 }
 
 /* Counting */
 
-/* A call took @total ns, of which @self are its own. */
-static __always_inline void times_add_to_site(const struct ftrace_times *times,
-					      struct ftrace_time *time, u64 total, u64 self)
+/* An interrupt may have found a longer one since it was read. */
+static noinline void times_set_max(u64 __percpu *max, u64 total)
 {
-	u64 n;
+	u64 old = 0, was;
 
-	time->total += total;
-	time->self += self;
-	/* An interrupt may have found a longer one since it was read. */
-	if (unlikely(total > time->max))
-		time->max = total;
-	if (unlikely(READ_ONCE(times->square))) {
-		n = READ_ONCE(times->square) == FTRACE_TIMES_SQUARE_SELF ? self : total;
-		time->squares += n * n;
+	for (; total > old; old = was) {
+		was = this_cpu_cmpxchg(*max, old, total);
+		if (was == old)
+			return;
 	}
 }
 
-static __always_inline void times_add(const struct ftrace_times *times, unsigned long ip,
-				      u64 total, u64 self)
-{
-	struct ftrace_time *time = times_of(times, ip);
+NOKPROBE_SYMBOL(times_set_max);
 
+/* A call took @total ns, of which @self are its own. */
+static __always_inline void times_add_to_site(const struct ftrace_times *times,
+					      struct ftrace_time __percpu *time, u64 total,
+					      u64 self)
+{
+	enum ftrace_times_square square = READ_ONCE(times->square);
+	u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
+
+	this_cpu_add(time->total, total);
+	this_cpu_add(time->self, self);
+	if (unlikely(total > this_cpu_read(time->max)))
+		times_set_max(&time->max, total);
+	if (unlikely(square))
+		this_cpu_add(time->squares, n * n);
+}
+
+/* Preemption is off. @ip is a site. */
+static void times_add(const struct ftrace_times *times, unsigned long ip, u64 total, u64 self)
+{
+	const struct ftrace_count_table *core = READ_ONCE(times->core);
+	struct ftrace_time __percpu *time;
+
+	if (likely(core && ip - times_core.base < times_core.size))
+		time = times_in_core(core, ip - times_core.base);
+	else
+		time = times_search(times, ip);
 	if (time)
 		times_add_to_site(times, time, total, self);
 }
 
+NOKPROBE_SYMBOL(times_add);
+
+static __always_inline u64 times_minus(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
 static __always_inline bool times_is_off(const struct ftrace_times *times)
 {
-	return unlikely(READ_ONCE(times->some_off)) && this_cpu_read(*times->counts->off);
+	u32 __percpu *off = READ_ONCE(times->off);
+
+	return unlikely(off) && this_cpu_read(*off);
 }
 
 static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 {
-	unsigned long *sum;
+	u64 *sum;
 
 	if (times_is_off(container_of(gops, struct ftrace_times, gops)))
 		return 0;
 	sum = fgraph_reserve_data(gops->idx, sizeof(*sum));
 	if (!sum)
 		return 0;
-	*sum = *fgraph_get_task_var(gops);
+	put_unaligned(*fgraph_var(current->ret_stack, gops->idx), sum);
 	return 1;
 }
 
 /* A call that began on another CPU counts where it ends. */
 static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 {
-	const struct ftrace_times *times = container_of(gops, struct ftrace_times, gops);
-	unsigned long *sum = fgraph_retrieve_data(gops->idx, NULL);
-	unsigned long *var = fgraph_get_task_var(gops), inside;
-	u64 total;
+	const u64 *sum = fgraph_retrieve_data(gops->idx, NULL);
+	u64 *var = fgraph_var(current->ret_stack, gops->idx);
+	u64 total, before, inside;
 
 	/* The last is so if the hook was interrupted, and the function returned, before its end. */
 	if (!sum || !trace->calltime)
 		return;
-	total = trace->rettime - trace->calltime;
-	inside = *var - *sum;
-	*var = *sum + total;
-	times_add(times, trace->func, total, total > inside ? total - inside : 0);
+	/* Clocks may go back. */
+	total = times_minus(trace->rettime, trace->calltime);
+	before = get_unaligned(sum);
+	inside = *var - before;
+	*var = before + total;
+	times_add(container_of(gops, struct ftrace_times, gops), trace->func, total,
+		  times_minus(total, inside));
 }
 
 /* Where the architecture lets it be done quickly */
@@ -232,23 +240,24 @@ static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops
 static u64 times_cycle __read_mostly;
 
 /* Of a generation that is never reached. */
-static struct ftrace_time_table times_none = {
-	.meta	= U64_MAX,
+static const struct ftrace_times times_none = {
+	.gops.meta = U64_MAX,
 };
 
-/* The times of the core kernel of the users that are started. */
-static struct ftrace_time_table *times_started[FGRAPH_MAX_USERS] __read_mostly = {
+/* The users that are started, by index. */
+static const struct ftrace_times *times_started[FGRAPH_MAX_USERS] __read_mostly = {
 	[0 ... FGRAPH_MAX_USERS - 1] = &times_none,
 };
+
+/* The clock may be set back: while the machine is suspended, or on its way to another CPU. */
+static __always_inline u64 times_elapsed(u64 from, u64 to)
+{
+	return mul_u64_u64_shr(times_minus(to, from), READ_ONCE(times_cycle), 32);
+}
 
 static __always_inline unsigned long *times_sum(struct ftrace_ret_stack *frame)
 {
 	return (unsigned long *)(frame + 1);
-}
-
-static __always_inline unsigned long *times_var(unsigned long *stack, unsigned long idx)
-{
-	return &stack[FGRAPH_STACK_VARS + idx];
 }
 
 /*
@@ -275,31 +284,21 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 		     !fgraph_push(task, ip, retp, times->gops.meta, TIMES_ENTRY_WORDS,
 				  &frame)))
 		return;
-	*times_sum(frame) = *times_var(task->ret_stack, idx);
+	*times_sum(frame) = *fgraph_var(task->ret_stack, idx);
 	*retp = (unsigned long)times_return_to_handler;
 	frame->calltime = get_cycles();
 }
 
 NOKPROBE_SYMBOL(times_call);
 
-static __always_inline unsigned long times_leave(struct task_struct *task,
-						 struct ftrace_ret_stack *frame)
-{
-	unsigned long ret = frame->ret;
-
-	preempt_enable_notrace();
-	fgraph_drop_to(task, task->curr_ret_stack - TIMES_ENTRY_WORDS);
-	return ret;
-}
-
 /* Of a function that is not the core kernel's; and there is nothing to save for a call. */
 __no_stack_protector
-static noinline unsigned long times_return_elsewhere(const struct ftrace_times *times,
-						     struct ftrace_ret_stack *frame,
-						     u64 total, u64 self)
+static noinline void times_return_elsewhere(const struct ftrace_times *times, unsigned long ip,
+					    u64 total, u64 self)
 {
-	times_add(times, frame->func, total, self);
-	return times_leave(current, frame);
+	preempt_disable_notrace();
+	times_add(times, ip, total, self);
+	preempt_enable_notrace();
 }
 
 NOKPROBE_SYMBOL(times_return_elsewhere);
@@ -307,7 +306,8 @@ NOKPROBE_SYMBOL(times_return_elsewhere);
 /**
  * ftrace_times_return - a function returns that times_call() has hooked
  *
- * Called by times_return_to_handler().
+ * Called by times_return_to_handler(). A task that is preempted here holds up what was
+ * retired.
  *
  * Context: any that can be traced, NMI included.
  * Return: where the function was to return to.
@@ -315,11 +315,12 @@ NOKPROBE_SYMBOL(times_return_elsewhere);
 __no_stack_protector
 unsigned long ftrace_times_return(void)
 {
-	u64 cycles = get_cycles(), total, self;
+	u64 cycles = get_cycles(), total, self, sum, *var;
 	struct task_struct *task = current;
-	unsigned long *stack = task->ret_stack, *var, sum, offset;
-	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS, idx;
-	const struct ftrace_time_table *tt;
+	unsigned long *stack = task->ret_stack, offset, ret;
+	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
+	struct ftrace_time __percpu *time;
+	const struct ftrace_times *times;
 	struct ftrace_ret_stack *frame;
 	u64 meta;
 
@@ -330,27 +331,30 @@ unsigned long ftrace_times_return(void)
 	/* Only such entries lead here. */
 	if (unlikely(FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS))
 		return fgraph_lost();
-	idx = fgraph_meta_idx(meta);
-	var = times_var(stack, idx);
+	var = fgraph_var(stack, fgraph_meta_idx(meta));
+	ret = frame->ret;
 
-	preempt_disable_notrace();
-	tt = READ_ONCE(times_started[idx]);
+	times = READ_ONCE(times_started[fgraph_meta_idx(meta)]);
 	/* It may have been stopped since the function was entered, and another started. */
-	if (unlikely(meta < tt->meta))
-		return times_leave(task, frame);
+	if (unlikely(meta < times->gops.meta))
+		goto leave;
 
-	total = mul_u64_u64_shr(cycles - frame->calltime, READ_ONCE(times_cycle), 32);
+	total = times_elapsed(frame->calltime, cycles);
 	sum = *times_sum(frame) + total;
 	/* What they that it called have left, if that can be. */
-	self = sum > *var ? sum - *var : 0;
+	self = times_minus(sum, *var);
 	*var = sum;
-	offset = frame->func - tt->base;
-	if (unlikely(offset >= tt->size))
-		return times_return_elsewhere(tt->times, frame, total, self);
-	/* What was hooked is a site. */
-	times_add_to_site(tt->times, &tt->time[raw_smp_processor_id()][times_index(tt, offset)],
-			  total, self);
-	return times_leave(task, frame);
+	offset = frame->func - times_core.base;
+	if (unlikely(offset >= times_core.size)) {
+		times_return_elsewhere(times, frame->func, total, self);
+		goto leave;
+	}
+	time = times_in_core(times->core, offset);
+	if (likely(time))
+		times_add_to_site(times, time, total, self);
+leave:
+	fgraph_drop_to(task, start);
+	return ret;
 }
 
 NOKPROBE_SYMBOL(ftrace_times_return);
@@ -358,8 +362,11 @@ NOKPROBE_SYMBOL(ftrace_times_return);
 static void times_choose(struct ftrace_times *times)
 {
 	/* What a task sleeps is told from a function's time by fgraph.c only. */
-	times->quick = fgraph_sleep_time && times_cycle && !times->some_off;
+	WRITE_ONCE(times->quick, fgraph_sleep_time && times_cycle && !times->off);
 }
+
+static void times_watch(struct work_struct *work);
+static DECLARE_DEFERRABLE_WORK(times_watch_work, times_watch);
 
 static void times_choose_path(void)
 {
@@ -370,14 +377,21 @@ static void times_choose_path(void)
 	WRITE_ONCE(times_cycle, arch_ftrace_cycle());
 	list_for_each_entry(times, &times_all, node)
 		times_choose(times);
+	/* The cycles may turn out not to be constant, and no call asks that. */
+	if (times_cycle && !list_empty(&times_all) && system_unbound_wq)
+		queue_delayed_work(system_unbound_wq, &times_watch_work, HZ);
+}
+
+static void times_watch(struct work_struct *work)
+{
+	guard(mutex)(&ftrace_lock);
+	times_choose_path();
 }
 
 static void times_set_started(const struct ftrace_times *times, bool started)
 {
-	if (started)
-		times->core->meta = times->gops.meta;
-	/* For returns, which compare with the meta word as soon as they see the table. */
-	smp_store_release(&times_started[times->gops.idx], started ? times->core : &times_none);
+	/* For returns, which compare with the meta word as soon as they see the user. */
+	smp_store_release(&times_started[times->gops.idx], started ? times : &times_none);
 }
 
 static void times_set_call(struct ftrace_times *times)
@@ -403,17 +417,17 @@ static void times_set_call(struct ftrace_times *times)
 #endif
 
 /**
- * ftrace_times_set_off - say whether there are CPUs whose calls are left out
- * @times: the user, which has counts
- * @some_off: there are
+ * ftrace_times_set_off - say on which CPUs calls are left out
+ * @times: the user
+ * @off: not 0 on these; NULL if there are none
  *
  * Context: ftrace_lock is held.
  */
-void ftrace_times_set_off(struct ftrace_times *times, bool some_off)
+void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	WRITE_ONCE(times->some_off, some_off);
+	WRITE_ONCE(times->off, off);
 	times_choose(times);
 }
 
@@ -430,216 +444,34 @@ void ftrace_times_sleep_time_changed(void)
 	times_choose_path();
 }
 
-/* Tables */
-
-static void time_table_free(struct ftrace_time_table *tt)
-{
-	unsigned int cpu;
-
-	if (!tt)
-		return;
-	for_each_possible_cpu(cpu)
-		kvfree(tt->time[cpu]);
-	kvfree(tt->first);
-	kfree(tt);
-}
-
-static void time_table_free_retired(struct ftrace_retiree *retiree)
-{
-	time_table_free(container_of(retiree, struct ftrace_time_table, retiree));
-}
-
-DEFINE_FREE(time_table, struct ftrace_time_table *, time_table_free(_T))
-
-static void time_table_fill_buckets(struct ftrace_time_table *tt, unsigned int nr_buckets)
-{
-	const struct ftrace_table *table = tt->table;
-	unsigned int at = 0;
-
-	for (unsigned int i = 0; i < nr_buckets; i++) {
-		unsigned long start = tt->base + (unsigned long)i * TIMES_BUCKET;
-
-		while (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) < start)
-			at++;
-		tt->first[i] = at;
-	}
-}
-
-static struct ftrace_time_table *time_table_alloc(const struct ftrace_times *times,
-						  const struct ftrace_table *table)
-{
-	struct ftrace_time_table *tt __free(time_table) =
-		kzalloc(struct_size(tt, time, nr_cpu_ids), GFP_KERNEL);
-	unsigned int nr_buckets, cpu;
-
-	if (!tt)
-		return NULL;
-	tt->times = times;
-	tt->table = table;
-	tt->base = table->base;
-	tt->size = table->recs[table->nr - 1].offset + 1;
-	tt->recs = table->recs;
-	tt->retiree.free = time_table_free_retired;
-
-	nr_buckets = DIV_ROUND_UP(tt->size, TIMES_BUCKET);
-	tt->first = kvmalloc_array(nr_buckets, sizeof(*tt->first), GFP_KERNEL);
-	if (!tt->first)
-		return NULL;
-	time_table_fill_buckets(tt, nr_buckets);
-
-	for_each_possible_cpu(cpu) {
-		tt->time[cpu] = kvcalloc_node(table->nr, sizeof(*tt->time[cpu]), GFP_KERNEL,
-					      cpu_to_node(cpu));
-		if (!tt->time[cpu])
-			return NULL;
-	}
-	return_ptr(tt);
-}
-
-/* Callbacks of other users may be looking through those of the table. */
-static int times_add_to(struct ftrace_times *times, struct ftrace_table *table)
-{
-	struct ftrace_time_table *tt;
-
-	if (!table->nr || times_in(times, table))
-		return 0;
-	tt = time_table_alloc(times, table);
-	if (!tt)
-		return -ENOMEM;
-	hlist_add_head_rcu(&tt->node, &table->times);
-	if (!times->core && !table->mod && !table->init)
-		WRITE_ONCE(times->core, tt);
-	return 0;
-}
-
-/**
- * ftrace_times_add_table - prepare to time the calls of new text
- * @table: about to enter the map
- *
- * Without memory the times of its functions will be missing.
- *
- * Context: ftrace_lock is held; sleeps if a user is started.
- */
-void ftrace_times_add_table(struct ftrace_table *table)
-{
-	struct ftrace_times *times;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	list_for_each_entry(times, &times_all, node) {
-		if (times_add_to(times, table))
-			pr_warn("no memory for the times of %u functions of %s\n", table->nr,
-				module_name(table->mod));
-	}
-}
-
-/* What all CPUs have of a record. */
-static void time_table_sum(const struct ftrace_time_table *tt, unsigned int index,
-			   struct ftrace_time *sum)
-{
-	int cpu;
-
-	*sum = (struct ftrace_time) { };
-	for_each_possible_cpu(cpu) {
-		const struct ftrace_time *time = &tt->time[cpu][index];
-
-		sum->total += READ_ONCE(time->total);
-		sum->self += READ_ONCE(time->self);
-		sum->max = max(sum->max, READ_ONCE(time->max));
-		sum->squares += READ_ONCE(time->squares);
-	}
-}
+/* Reading */
 
 /**
  * ftrace_times_sum - what the calls of a site took on all CPUs
  * @times: the user
  * @table: the record's table
  * @index: where the record is in the table
- * @sum: gets the times; zeroes if there are none of the table
+ * @sum: gets the times; zeroes if there are none of the record
  *
  * Context: ftrace_lock is held.
  */
 void ftrace_times_sum(const struct ftrace_times *times, const struct ftrace_table *table,
 		      unsigned int index, struct ftrace_time *sum)
 {
-	const struct ftrace_time_table *tt = times_in(times, table);
+	const struct ftrace_time __percpu *times_of = ftrace_times_find(times, table, index);
+	int cpu;
 
-	if (tt)
-		time_table_sum(tt, index, sum);
-	else
-		*sum = (struct ftrace_time) { };
-}
+	*sum = (struct ftrace_time) { };
+	if (!times_of)
+		return;
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_time *time = per_cpu_ptr(times_of, cpu);
 
-static void time_table_keep(const struct ftrace_time_table *tt)
-{
-	const struct ftrace_table *table = tt->table;
-	struct ftrace_count_gone *gone;
-
-	list_for_each_entry_reverse(gone, &tt->times->counts->gone, node) {
-		if (!gone->ip)
-			break;
-		time_table_sum(tt, ftrace_table_lower_bound(table, gone->ip), &gone->time);
+		sum->total += READ_ONCE(time->total);
+		sum->self += READ_ONCE(time->self);
+		sum->max = max(sum->max, READ_ONCE(time->max));
+		sum->squares += READ_ONCE(time->squares);
 	}
-}
-
-/**
- * ftrace_times_forget_table - keep with the counts what the sites of text took that goes
- * @table: the records; ftrace_counts_forget_table() has just done the same
- *
- * Context: ftrace_lock is held.
- */
-void ftrace_times_forget_table(struct ftrace_table *table)
-{
-	struct ftrace_time_table *tt;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	hlist_for_each_entry(tt, &table->times, node) {
-		if (tt->times->counts)
-			time_table_keep(tt);
-	}
-}
-
-/**
- * ftrace_times_free_table - free what is known of text that is gone
- * @table: not in the map, and not in use any more
- *
- * Context: process context.
- */
-void ftrace_times_free_table(struct ftrace_table *table)
-{
-	struct ftrace_time_table *tt;
-	struct hlist_node *next;
-
-	hlist_for_each_entry_safe(tt, next, &table->times, node)
-		time_table_free(tt);
-	INIT_HLIST_HEAD(&table->times);
-}
-
-/**
- * ftrace_times_find - the times of a record
- * @times: the user
- * @table: the record's table
- * @index: where the record is in the table
- * @cpu: on which CPU
- *
- * Context: ftrace_lock is held.
- * Return: the times, which may change at any time; NULL if there are none of the table.
- */
-const struct ftrace_time *ftrace_times_find(const struct ftrace_times *times,
-					    const struct ftrace_table *table, unsigned int index,
-					    int cpu)
-{
-	const struct ftrace_time_table *tt = times_in(times, table);
-
-	return tt ? &tt->time[cpu][index] : NULL;
-}
-
-static void time_table_reset_cpu(void *data, int cpu)
-{
-	const struct ftrace_time_table *tt = data;
-
-	memset(tt->time[cpu], 0, array_size(tt->table->nr, sizeof(*tt->time[cpu])));
 }
 
 /**
@@ -650,15 +482,8 @@ static void time_table_reset_cpu(void *data, int cpu)
  */
 void ftrace_times_reset(struct ftrace_times *times)
 {
-	struct ftrace_time_table *tt;
-	struct ftrace_table *table;
-
-	/* Tables are walked here, where the lock is held, and not on each CPU. */
-	for_each_ftrace_table(table) {
-		tt = times_in(times, table);
-		if (tt)
-			ftrace_counts_reset_cpus(time_table_reset_cpu, tt);
-	}
+	if (times->counts)
+		ftrace_counts_reset(times->counts);
 }
 
 /* Users */
@@ -698,7 +523,54 @@ bool ftrace_times_is_started(const struct ftrace_times *times)
 	return times->gops.ops.flags & FTRACE_OPS_FL_ENABLED;
 }
 
-/* No tables are prepared for it any more. */
+static int times_fill_buckets(struct times_text *text, const struct ftrace_table *table)
+{
+	unsigned long size = table->recs[table->nr - 1].offset + 1;
+	unsigned int nr = DIV_ROUND_UP(size, TIMES_BUCKET), at = 0;
+
+	text->base = table->base;
+	text->recs = table->recs;
+	text->first = kvmalloc_array(nr, sizeof(*text->first), GFP_KERNEL);
+	if (!text->first)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		while (table->recs[at].offset < i * TIMES_BUCKET)
+			at++;
+		text->first[i] = at;
+	}
+	text->size = size;
+	return 0;
+}
+
+static struct ftrace_table *times_core_table(void)
+{
+	struct ftrace_table *table;
+
+	for_each_ftrace_table(table) {
+		if (!table->mod && !table->init)
+			return table;
+	}
+	return NULL;
+}
+
+/* Makes what the callbacks find; it stays. */
+static int times_prepare(struct ftrace_times *times)
+{
+	struct ftrace_table *table = times_core_table();
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!times_core.size && times_fill_buckets(&times_core, table))
+		return -ENOMEM;
+	times->counts = times->counts ?: ftrace_counts_alloc(TIMES_WORDS);
+	if (!times->counts)
+		return -ENOMEM;
+	WRITE_ONCE(times->core, ftrace_counts_table(times->counts, table));
+	/* Whoever attaches sites to it makes their times. */
+	times->gops.ops.counts = times->counts;
+	return times->core ? 0 : -ENOMEM;
+}
+
 static void times_forget(struct ftrace_times *times)
 {
 	guard(mutex)(&ftrace_lock);
@@ -715,16 +587,12 @@ static void times_forget(struct ftrace_times *times)
  */
 int ftrace_times_start(struct ftrace_times *times)
 {
-	struct ftrace_table *table;
 	int ret;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		for_each_ftrace_table(table) {
-			ret = times_add_to(times, table);
-			if (ret)
-				return ret;
-		}
-		/* It takes ftrace_lock itself. Tables that come in between are prepared. */
+		ret = times_prepare(times);
+		if (ret)
+			return ret;
 		list_add(&times->node, &times_all);
 		times_choose_path();
 	}
@@ -757,19 +625,11 @@ void ftrace_times_stop(struct ftrace_times *times)
  */
 void ftrace_times_drop(struct ftrace_times *times)
 {
-	struct ftrace_time_table *tt;
-	struct ftrace_table *table;
-
 	lockdep_assert_held(&ftrace_lock);
 
-	WRITE_ONCE(times->core, NULL);
-	for_each_ftrace_table(table) {
-		tt = times_in(times, table);
-		if (!tt)
-			continue;
-		hlist_del_rcu(&tt->node);
-		ftrace_retire(&tt->retiree);
-	}
+	ftrace_counts_put(times->counts);
+	times->counts = NULL;
+	times->gops.ops.counts = NULL;
 	if (!is_kernel_core_data((unsigned long)times))
 		ftrace_retire(&times->retiree);
 }

@@ -11,7 +11,7 @@
 
 #include "ftrace_counts.h"
 
-struct ftrace_time_table;
+struct ftrace_count_table;
 
 #if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
 /**
@@ -30,19 +30,19 @@ enum ftrace_times_square {
  * struct ftrace_times - a user of times
  * @gops: hooks the functions; its filter says which, and its private is the instance
  *	  whose pids hold, or NULL
- * @core: the times of the core kernel's sites; NULL before the first start
- * @counts: of the same functions, which keep what is known of text that is gone; or NULL
- * @some_off: calls on the CPUs that @counts leave out are left out here
+ * @counts: the times, a struct ftrace_time for each site; NULL before the first start
+ * @core: those of the core kernel's sites
+ * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
  * @quick: a call need not be asked anything
- * @square: what to square
+ * @square: the numbers to square
  * @node: in the list of those that are started
  * @retiree: frees it
  */
 struct ftrace_times {
 	struct fgraph_ops		gops;
-	struct ftrace_time_table	*core;
 	struct ftrace_counts		*counts;
-	bool				some_off;
+	struct ftrace_count_table	*core;
+	u32 __percpu			*off;
 	bool				quick;
 	enum ftrace_times_square	square;
 	struct list_head		node;
@@ -53,31 +53,16 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like);
 int ftrace_times_start(struct ftrace_times *times);
 void ftrace_times_stop(struct ftrace_times *times);
 bool ftrace_times_is_started(const struct ftrace_times *times);
-void ftrace_times_set_off(struct ftrace_times *times, bool some_off);
+void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off);
 void ftrace_times_reset(struct ftrace_times *times);
 void ftrace_times_drop(struct ftrace_times *times);
-const struct ftrace_time *ftrace_times_find(const struct ftrace_times *times,
-					    const struct ftrace_table *table, unsigned int index,
-					    int cpu);
+const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
+						     const struct ftrace_table *table,
+						     unsigned int index);
 void ftrace_times_sum(const struct ftrace_times *times, const struct ftrace_table *table,
 		      unsigned int index, struct ftrace_time *sum);
-void ftrace_times_add_table(struct ftrace_table *table);
-void ftrace_times_forget_table(struct ftrace_table *table);
-void ftrace_times_free_table(struct ftrace_table *table);
 void ftrace_times_sleep_time_changed(void);
 #else
-static inline void ftrace_times_add_table(struct ftrace_table *table)
-{
-}
-
-static inline void ftrace_times_forget_table(struct ftrace_table *table)
-{
-}
-
-static inline void ftrace_times_free_table(struct ftrace_table *table)
-{
-}
-
 static inline void ftrace_times_sleep_time_changed(void)
 {
 }

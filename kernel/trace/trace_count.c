@@ -77,7 +77,7 @@ static struct count_instance *count_make(struct trace_array *tr)
 	if (!ci || tr->count)
 		return ci;
 	ci->tr = tr;
-	ci->counts = ftrace_counts_alloc();
+	ci->counts = ftrace_counts_alloc(1);
 	if (!ci->counts) {
 		kfree(ci);
 		return NULL;
@@ -115,7 +115,6 @@ static int count_make_times(struct count_instance *ci)
 	if (!times)
 		return -ENOMEM;
 	ftrace_times_init(times, ci->tr->ops);
-	times->counts = ci->counts;
 	ci->times = times;
 	return 0;
 }
@@ -141,7 +140,7 @@ static void count_zero_times(struct count_instance *ci, bool wanted)
 static void count_choose_times(const struct count_instance *ci, bool off)
 {
 	if (ci->times)
-		ftrace_times_set_off(ci->times, off);
+		ftrace_times_set_off(ci->times, off ? ci->counts->off : NULL);
 }
 
 static int count_start_times(struct count_instance *ci)

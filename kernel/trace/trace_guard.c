@@ -503,10 +503,9 @@ static int guard_attach(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	counts = ftrace_counts_alloc();
+	counts = ftrace_counts_alloc(1);
 	if (!counts)
 		return -ENOMEM;
-	counts->passing = true;
 	guard_ops.counts = counts;
 	ret = ftrace_guard_attach(&guard_ops);
 	if (ret) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the counts: each has a place of its own, and is kept when text goes.
+ * KUnit tests of the counts: each has a place of its own.
  */
 #include "ftrace_kunit.h"
 
@@ -15,7 +15,6 @@ static struct ftrace_table *counts_kunit_table(struct kunit *test)
 	table->recs = kunit_kcalloc(test, COUNTS_KUNIT_NR, sizeof(*table->recs), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, table->recs);
 	table->nr = COUNTS_KUNIT_NR;
-	/* Names are those of what is there: these functions. */
 	table->base = (unsigned long)_text;
 	for (unsigned int i = 0; i < table->nr; i++)
 		table->recs[i].offset = (unsigned long)gcd - table->base + i;
@@ -49,7 +48,7 @@ static void counts_groups(struct kunit *test)
 	u64 __percpu *first;
 
 	guard(mutex)(&ftrace_lock);
-	counts = ftrace_counts_alloc();
+	counts = ftrace_counts_alloc(1);
 	KUNIT_EXPECT_NOT_NULL(test, counts);
 	if (!counts)
 		return;
@@ -68,42 +67,37 @@ static void counts_groups(struct kunit *test)
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, counts_kunit_sum(counts, table, last + i), i + 1);
-	ftrace_counts_reset(counts);
+	count_table_reset(counts_find_table(counts, table));
 	for (unsigned int i = 0; i < COUNTS_KUNIT_NR; i++)
 		KUNIT_EXPECT_EQ(test, counts_kunit_sum(counts, table, i), 0);
 	counts_kunit_end(counts, table);
 }
 
-/* What was counted stays by name when the text goes, of each CPU, until it is reset. */
-static void counts_gone(struct kunit *test)
+/* Two counts of the same table are apart, each with its own numbers for a record. */
+static void counts_words(struct kunit *test)
 {
 	struct ftrace_table *table = counts_kunit_table(test);
-	int last = cpumask_last(cpu_possible_mask);
-	struct ftrace_count_gone *gone;
-	struct ftrace_counts *counts;
+	struct ftrace_counts *one, *four;
 	u64 __percpu *first;
 
 	guard(mutex)(&ftrace_lock);
-	counts = ftrace_counts_alloc();
-	first = counts ? ftrace_counts_group(counts, table, 0) : NULL;
+	one = ftrace_counts_alloc(1);
+	four = ftrace_counts_alloc(4);
+	first = four ? ftrace_counts_group(four, table, 0) : NULL;
 	KUNIT_EXPECT_TRUE(test, first);
 	if (first) {
-		*per_cpu_ptr(first, last) = 5;
-		ftrace_counts_forget_table(table);
-		KUNIT_EXPECT_TRUE(test, !ftrace_counts_find(counts, table, 0));
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&counts->gone), 1);
-		gone = list_first_entry_or_null(&counts->gone, struct ftrace_count_gone, node);
-		KUNIT_EXPECT_STREQ(test, gone ? gone->name : "", "gcd");
-		KUNIT_EXPECT_EQ(test, gone ? gone->count[last] : 0, 5);
-		ftrace_counts_reset(counts);
-		KUNIT_EXPECT_TRUE(test, list_empty(&counts->gone));
+		KUNIT_EXPECT_TRUE(test, !ftrace_counts_find(one, table, 0));
+		KUNIT_EXPECT_TRUE(test, ftrace_counts_find(four, table, 3) == first + 12);
 	}
-	ftrace_counts_put(counts);
+	ftrace_counts_forget_table(table);
+	KUNIT_EXPECT_TRUE(test, hlist_empty(&table->counts));
+	ftrace_counts_put(one);
+	ftrace_counts_put(four);
 }
 
 static struct kunit_case counts_kunit_cases[] = {
 	KUNIT_CASE(counts_groups),
-	KUNIT_CASE(counts_gone),
+	KUNIT_CASE(counts_words),
 	{ }
 };
 

@@ -60,7 +60,7 @@ static int guarded_kunit_set(bool on)
 		ftrace_counts_put(counts);
 		return 0;
 	}
-	guarded_kunit_guard.counts = ftrace_counts_alloc();
+	guarded_kunit_guard.counts = ftrace_counts_alloc(1);
 	return guarded_kunit_guard.counts ? ftrace_guard_attach(&guarded_kunit_guard) : -ENOMEM;
 }
 

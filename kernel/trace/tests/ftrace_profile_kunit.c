@@ -58,7 +58,7 @@ static void profile_lines(struct kunit *test)
 
 	guard(mutex)(&ftrace_lock);
 
-	counts = ftrace_counts_alloc();
+	counts = ftrace_counts_alloc(1);
 	if (counts)
 		group = ftrace_counts_group(counts, table, 0);
 	KUNIT_EXPECT_NOT_NULL(test, (__force void *)group);
@@ -74,6 +74,7 @@ static void profile_lines(struct kunit *test)
 		profile_kunit_lines(test, table, cpu, hit);
 	}
 	profile_ops.counts = before;
+	ftrace_counts_forget_table(table);
 	ftrace_counts_put(counts);
 }
 

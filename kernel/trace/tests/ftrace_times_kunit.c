@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of times: from an address to what its calls took, and how a call is added.
- *
- * The tables here are in no map, and lie on addresses without code.
  */
 #include "ftrace_kunit.h"
 
@@ -17,140 +15,165 @@ static const u32 times_kunit_sites[] = {
 };
 
 #define TIMES_KUNIT_NR		ARRAY_SIZE(times_kunit_sites)
-#define TIMES_KUNIT_TEXT	(TIMES_KUNIT_BASE + TIMES_KUNIT_SKIP)
 
-static void times_kunit_free(void *table)
+static void times_kunit_free(void *first)
 {
-	ftrace_times_free_table(table);
+	kvfree(first);
 }
 
-/* A table with its first @nr sites, whose text begins after its base; it becomes the core's. */
-static struct ftrace_table *times_kunit_table(struct kunit *test, struct ftrace_times *times,
-					      unsigned int nr)
+/* Each site of each table is found by its bucket. */
+static void times_buckets(struct kunit *test)
 {
-	struct ftrace_table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
+	struct ftrace_record recs[TIMES_KUNIT_NR] = { };
+	struct ftrace_table table = { .base = TIMES_KUNIT_BASE, .recs = recs };
 
-	KUNIT_ASSERT_NOT_NULL(test, table);
-	table->base = TIMES_KUNIT_BASE;
-	table->start = TIMES_KUNIT_TEXT;
-	table->end = table->start + TIMES_KUNIT_SIZE;
-	table->nr = nr;
-	table->recs = kunit_kcalloc(test, nr, sizeof(*table->recs), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, table->recs);
-	for (unsigned int i = 0; i < nr; i++)
-		table->recs[i].offset = TIMES_KUNIT_SKIP + times_kunit_sites[i];
+	for (unsigned int i = 0; i < TIMES_KUNIT_NR; i++)
+		recs[i].offset = TIMES_KUNIT_SKIP + times_kunit_sites[i];
+	for (table.nr = 1; table.nr <= TIMES_KUNIT_NR; table.nr++) {
+		struct times_text text;
 
-	times->core = NULL;
-	KUNIT_ASSERT_EQ(test, times_add_to(times, table), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, times_kunit_free, table), 0);
+		KUNIT_ASSERT_EQ(test, times_fill_buckets(&text, &table), 0);
+		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, times_kunit_free, text.first),
+				0);
+		KUNIT_EXPECT_EQ(test, text.base, TIMES_KUNIT_BASE);
+		KUNIT_EXPECT_EQ(test, text.size, recs[table.nr - 1].offset + 1);
+		for (unsigned int i = 0, at = 0; i < text.size; i++) {
+			KUNIT_EXPECT_EQ(test, times_index(&text, i), at);
+			at += recs[at].offset == i;
+		}
+	}
+}
+
+/* gcd() as the times of a user see it, who is never started. */
+static struct ftrace_table *times_kunit_gcd(unsigned int *index)
+{
+	unsigned long ip = ftrace_location((unsigned long)gcd);
+	struct ftrace_table *table = ftrace_table_find(ip);
+
+	*index = ftrace_table_lower_bound(table, ip);
 	return table;
 }
 
-/* Each address of the text has its own times, or none. */
-static void times_addresses(struct kunit *test)
+static void times_kunit_make(struct kunit *test, struct ftrace_times *times)
 {
-	struct ftrace_times times = { };
+	unsigned int index;
+	struct ftrace_table *table = times_kunit_gcd(&index);
 
-	for (unsigned int nr = 1; nr <= TIMES_KUNIT_NR; nr++) {
-		struct ftrace_table *table = times_kunit_table(test, &times, nr);
-		const struct ftrace_time *want, *found;
-		unsigned int at = 0;
-
-		for (u32 offset = 0; offset < TIMES_KUNIT_SIZE; offset++) {
-			bool site = at < nr && times_kunit_sites[at] == offset;
-			unsigned long ip = TIMES_KUNIT_TEXT + offset;
-
-			/* No expectation while preemption is off: it may report, and sleep. */
-			scoped_guard(preempt) {
-				want = ftrace_times_find(&times, table, at, smp_processor_id());
-				found = times_of(&times, ip);
-			}
-			KUNIT_EXPECT_PTR_EQ(test, found, site ? want : NULL);
-			at += site;
-		}
-		KUNIT_EXPECT_EQ(test, at, nr);
-	}
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, times_prepare(times), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_counts_group(times->counts, table,
+						    index / FTRACE_COUNT_GROUP));
 }
 
-/* The times of one user are not another's. */
+static void times_kunit_end(struct ftrace_times *times)
+{
+	guard(mutex)(&ftrace_lock);
+	ftrace_counts_put(times->counts);
+}
+
+static struct ftrace_time times_kunit_sum(const struct ftrace_times *times)
+{
+	struct ftrace_time sum;
+	unsigned int index;
+	struct ftrace_table *table = times_kunit_gcd(&index);
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_times_sum(times, table, index, &sum);
+	return sum;
+}
+
+static void times_kunit_add(const struct ftrace_times *times, u64 total, u64 self)
+{
+	guard(preempt)();
+	times_add(times, ftrace_location((unsigned long)gcd), total, self);
+}
+
+/* The times of one user are not another's, and there is memory for what is timed only. */
 static void times_users(struct kunit *test)
 {
 	struct ftrace_times one = { }, two = { };
-	struct ftrace_table *table = times_kunit_table(test, &one, TIMES_KUNIT_NR);
+	unsigned int groups = 0;
 
-	KUNIT_ASSERT_EQ(test, times_add_to(&two, table), 0);
+	times_kunit_make(test, &one);
+	times_kunit_make(test, &two);
 	KUNIT_EXPECT_PTR_NE(test, one.core, two.core);
-	scoped_guard(preempt) {
-		times_add(&one, TIMES_KUNIT_TEXT, 3, 3);
-		times_add(&two, TIMES_KUNIT_TEXT, 5, 5);
-	}
-	for (unsigned int cpu = 0, a = 0, b = 0; cpu < nr_cpu_ids; cpu++) {
-		if (!cpu_possible(cpu))
-			continue;
-		a += ftrace_times_find(&one, table, 0, cpu)->total;
-		b += ftrace_times_find(&two, table, 0, cpu)->total;
-		if (cpu == cpumask_last(cpu_possible_mask)) {
-			KUNIT_EXPECT_EQ(test, a, 3);
-			KUNIT_EXPECT_EQ(test, b, 5);
-		}
-	}
+	times_kunit_add(&one, 3, 3);
+	times_kunit_add(&two, 5, 5);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&one).total, 3);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&two).total, 5);
+	for (unsigned int i = 0; i < one.core->nr; i++)
+		groups += !!one.core->group[i];
+	KUNIT_EXPECT_EQ(test, groups, 1);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_times_reset(&one);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&one).total, 0);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&two).max, 5);
+	times_kunit_end(&one);
+	times_kunit_end(&two);
 }
 
 /* The second call is squared, and of the others their own. */
 static void times_sums(struct kunit *test)
 {
 	struct ftrace_times times = { };
-	struct ftrace_table *table = times_kunit_table(test, &times, TIMES_KUNIT_NR);
 	struct ftrace_time time;
-	unsigned long ip = TIMES_KUNIT_TEXT + TIMES_BUCKET - 1;
 
-	scoped_guard(preempt) {
-		times_add(&times, ip, 8, 8);
-		times.square = FTRACE_TIMES_SQUARE_TOTAL;
-		times_add(&times, ip, 10, 6);
-		times.square = FTRACE_TIMES_SQUARE_SELF;
-		times_add(&times, ip, 7, 5);
-		times_add(&times, ip, 3, 0);
-		/* No site. */
-		times_add(&times, ip + 1, 1000, 1000);
-		time = *ftrace_times_find(&times, table, 2, smp_processor_id());
-	}
+	times_kunit_make(test, &times);
+	times_kunit_add(&times, 8, 8);
+	times.square = FTRACE_TIMES_SQUARE_TOTAL;
+	times_kunit_add(&times, 10, 6);
+	times.square = FTRACE_TIMES_SQUARE_SELF;
+	times_kunit_add(&times, 7, 5);
+	times_kunit_add(&times, 3, 0);
+	/* No times were made of it. */
+	scoped_guard(preempt)
+		times_add(&times, times_core.base + times_core.size - 1, 1000, 1000);
+	time = times_kunit_sum(&times);
 	KUNIT_EXPECT_EQ(test, time.total, 28);
 	KUNIT_EXPECT_EQ(test, time.self, 19);
 	KUNIT_EXPECT_EQ(test, time.max, 10);
 	KUNIT_EXPECT_EQ(test, time.squares, 10 * 10 + 5 * 5);
+	times_kunit_end(&times);
 }
 
-/* What is gone keeps its times when other text goes, of which the counts know nothing. */
-static void times_gone(struct kunit *test)
+#ifdef FTRACE_TIMES_PATH
+/* A clock that is set back has no time pass. */
+static void times_clock(struct kunit *test)
 {
-	struct ftrace_times times = { };
-	struct ftrace_table *table = times_kunit_table(test, &times, TIMES_KUNIT_NR);
-	struct ftrace_count_gone *gone = kzalloc(sizeof(*gone), GFP_KERNEL);
+	u64 cycle = times_cycle;
 
-	KUNIT_ASSERT_NOT_NULL(test, gone);
-	gone->ip = TIMES_KUNIT_TEXT;
-	gone->time.total = 7;
+	/* 2 ns. */
+	times_cycle = 2ULL << 32;
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1010), 20);
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1000), 0);
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 999), 0);
+	KUNIT_EXPECT_EQ(test, times_elapsed(U64_MAX, 0), 0);
+	times_cycle = cycle;
+}
+#endif
 
-	guard(mutex)(&ftrace_lock);
-	times.counts = ftrace_counts_alloc();
-	KUNIT_EXPECT_NOT_NULL(test, times.counts);
-	if (!times.counts) {
-		kfree(gone);
-		return;
-	}
-	list_add(&gone->node, &times.counts->gone);
-	ftrace_counts_forget_table(table);
-	ftrace_times_forget_table(table);
-	KUNIT_EXPECT_EQ(test, gone->time.total, 7);
-	ftrace_counts_put(times.counts);
+/* Of 32-bit machines, too, a task's variable has room for a sleep of a day. */
+static void times_variable(struct kunit *test)
+{
+	unsigned long *stack = kunit_kcalloc(test, FGRAPH_STACK_WORDS, sizeof(*stack), GFP_KERNEL);
+	const u64 day = 24ULL * 3600 * NSEC_PER_SEC;
+
+	KUNIT_ASSERT_NOT_NULL(test, stack);
+	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++)
+		*fgraph_var(stack, i) = day + i;
+	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++)
+		KUNIT_EXPECT_EQ(test, *fgraph_var(stack, i), day + i);
+	KUNIT_EXPECT_EQ(test, fgraph_slept(stack), 0);
 }
 
 static struct kunit_case times_kunit_cases[] = {
-	KUNIT_CASE(times_addresses),
+	KUNIT_CASE(times_buckets),
 	KUNIT_CASE(times_users),
 	KUNIT_CASE(times_sums),
-	KUNIT_CASE(times_gone),
+#ifdef FTRACE_TIMES_PATH
+	KUNIT_CASE(times_clock),
+#endif
+	KUNIT_CASE(times_variable),
 	{ }
 };
 
