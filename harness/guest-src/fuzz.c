@@ -18,6 +18,7 @@
  * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -93,6 +94,17 @@ static const struct target targets[] = {
 	{ "tracing_max_rate", rate_words, "1000000", "0" },
 	{ "max_overhead", percent_words, "0", "0" },
 	{ "throttled_functions", no_words, "0", "" },
+	{ "trace_options", option_words, "noannotate", "annotate", true },
+	{ "trace_clock", clock_words, "global", "local", true },
+	{ "buffer_size_kb", size_words, "64", "64", true },
+	{ "per_cpu/cpu%u/buffer_size_kb", size_words, .everywhere = true },
+	{ "buffer_subbuf_size_kb", size_words, "4", "4", true },
+	{ "buffer_percent", percent_words, "50", NULL, true },
+	{ "saved_cmdlines_size", number_words, "128", "128" },
+	{ "tracing_cpumask", size_words, "3", NULL, true },
+	{ "snapshot", number_words, "0", "0", true, true },
+	{ "trace_pipe", .everywhere = true, .whole = true },
+	{ "per_cpu/cpu%u/trace_pipe_raw", .everywhere = true, .whole = true },
 	{ "options/count-sorted", switch_words, "1", NULL },
 	{ "options/count-cpus", switch_words, "1", NULL },
 	{ "options/count-callers", switch_words, "1", NULL },
@@ -249,28 +261,21 @@ static void step_close(unsigned int i)
 	files[i] = files[--nr_files];
 }
 
-static void step_write(const struct file *f)
+static void write_parts(const struct file *f, const struct text *words)
 {
-	static struct text t;
 	size_t done = 0;
 
-	if (!f->target->words)
-		return;
-	t.len = 0;
-	f->target->words(&t);
-	if (one_in(6))
-		spoil(&t);
 	do {
-		size_t part = one_in(3) ? 1 + rnd(t.len - done + 1) : t.len - done;
+		size_t part = one_in(3) ? 1 + rnd(words->len - done + 1) : words->len - done;
 		ssize_t n;
 
-		if (part > t.len - done)
-			part = t.len - done;
-		at("write %s '%.*s'", f->target->path, part < 50 ? (int)part : 50, t.s + done);
+		if (part > words->len - done)
+			part = words->len - done;
+		at("write %s '%.*s'", f->target->path, part < 50 ? (int)part : 50, words->s + done);
 		if (one_in(6))
-			n = pwrite(f->fd, t.s + done, part, rnd(10000));
+			n = pwrite(f->fd, words->s + done, part, rnd(10000));
 		else
-			n = write(f->fd, t.s + done, part);
+			n = write(f->fd, words->s + done, part);
 		if (n < 0) {
 			if (errno != EBADF)
 				count(shared->stat[number(f->target)].refused);
@@ -280,7 +285,23 @@ static void step_write(const struct file *f)
 		done += n;
 		if (!n || one_in(5))
 			return;
-	} while (done < t.len);
+	} while (done < words->len);
+}
+
+/* Half of the time the same is written once more: what is so already must not be done again. */
+static void step_write(const struct file *f)
+{
+	static struct text t;
+
+	if (!f->target->words)
+		return;
+	t.len = 0;
+	f->target->words(&t);
+	if (one_in(6))
+		spoil(&t);
+	write_parts(f, &t);
+	if (one_in(2))
+		write_parts(f, &t);
 }
 
 static void step_read(const struct file *f)
@@ -531,12 +552,15 @@ static bool tour_write(const char *path, const char *text, int flags)
 
 static bool tour_read(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY);
+	int fd = open(path, O_RDONLY | O_NONBLOCK);
 	ssize_t n;
 
 	if (fd < 0)
 		return false;
 	n = read(fd, buf, size - 1);
+	/* A pipe has nothing. */
+	if (n < 0 && errno == EAGAIN)
+		n = 0;
 	close(fd);
 	buf[n > 0 ? n : 0] = 0;
 	buf[strcspn(buf, "\n")] = 0;
@@ -784,6 +808,43 @@ static void report(void)
 	result(shared->loads || !nr_modules, "modules were loaded");
 }
 
+/* What each option is, to be so again at the end. */
+static char option_was[OPTIONS_MAX][2];
+
+static void option_path(unsigned int i, char *path, size_t size)
+{
+	snprintf(path, size, "options/%s", options[i]);
+}
+
+/* But for those that cost a stack with each function. */
+static void read_options(void)
+{
+	DIR *d = opendir("options");
+	struct dirent *e;
+	char path[300];
+
+	while (d && (e = readdir(d)) && nr_options < OPTIONS_MAX) {
+		if (*e->d_name == '.' || strstr(e->d_name, "stack") || strstr(e->d_name, "dest"))
+			continue;
+		options[nr_options] = strdup(e->d_name);
+		option_path(nr_options, path, sizeof(path));
+		tour_read(path, option_was[nr_options], sizeof(option_was[0]));
+		nr_options++;
+	}
+	if (d)
+		closedir(d);
+}
+
+static void restore_options(void)
+{
+	char path[300];
+
+	for (unsigned int i = 0; i < nr_options; i++) {
+		option_path(i, path, sizeof(path));
+		put(path, option_was[i], 0);
+	}
+}
+
 static void read_names(void)
 {
 	FILE *f = fopen("available_filter_functions", "r");
@@ -831,6 +892,7 @@ int main(int argc, char **argv)
 	modules = argv + 4;
 	nr_modules = argc - 4;
 	read_names();
+	read_options();
 	result(nr_names > 100, "there are functions to name (%u)", nr_names);
 	if (failures)
 		return 1;
@@ -839,6 +901,7 @@ int main(int argc, char **argv)
 	write_together("set_graph_function");
 	put("set_ftrace_filter", "vfs_*", 0);
 	start(nr, strtoull(argv[1], NULL, 0), atof(argv[2]));
+	restore_options();
 	restore_all();
 	report();
 	return !!failures;

@@ -11,6 +11,7 @@
 
 enum {
 	NAMES_MAX = 4096,
+	OPTIONS_MAX = 128,
 	TEXT_MAX = 12000,
 };
 
@@ -67,6 +68,8 @@ static void add(struct text *t, const char *fmt, ...)
 /* The words */
 static char *names[NAMES_MAX];
 static unsigned int nr_names;
+static char *options[OPTIONS_MAX];
+static unsigned int nr_options;
 static char **modules;
 static int nr_modules;
 
@@ -248,6 +251,28 @@ static void switch_words(struct text *t)
 	};
 
 	add(t, "%s", pick(words));
+}
+
+static void option_words(struct text *t)
+{
+	if (nr_options)
+		add(t, "%s%s", one_in(2) ? "no" : "", options[rnd(nr_options)]);
+}
+
+static void clock_words(struct text *t)
+{
+	static const char * const clocks[] = {
+		"local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot", "tai",
+		"x86-tsc", "locals", "",
+	};
+
+	add(t, "%s", pick(clocks));
+}
+
+/* Of buffers, which are to stay small. */
+static void size_words(struct text *t)
+{
+	add(t, "%u", one_in(8) ? rnd(1000) : 4u << rnd(6));
 }
 
 static void tracer_words(struct text *t)
