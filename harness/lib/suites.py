@@ -19,7 +19,8 @@ OLD_QEMU = "7.2"
 # As many as are longer than the kernel's command line, and so its buffers
 LONG_WORDS = 300
 # What takes long, and does not depend on how many CPUs there are: ftracetest-2 runs it.
-ONCE = [f"callset/{name}.tc" for name in ("alloc-failure", "differences", "refusals", "samples-order", "wrong-input")]
+ONCE = [f"callset/{name}.tc" for name in ("alloc-failure", "differences", "refusals", "samples-order", "trace-clocks",
+                                          "wrong-input")]
 FEWER = ("ftracetest-1", "ftracetest-4")
 
 
