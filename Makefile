@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check try kselftest bpftest clients configs fuzz arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -20,6 +20,7 @@ help:
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
+	@echo 'make torture      all changes of tracing at random, on the same kernel, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
 	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm, arm64, i386,'
 	@echo '                  mips64el, parisc, powerpc64le, riscv64, s390x, sh4, sparc64'
@@ -139,6 +140,10 @@ configs: tree
 fuzz: configs/fuzz
 	@harness/setup guest
 	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' fuzz-4
+
+torture: configs/fuzz
+	@harness/setup build guest
+	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' torture-4
 
 arches: tree
 	@harness/setup build cross

@@ -68,12 +68,12 @@ random_seed() {
 	echo "# guest.seed=$seed repeats the choices"
 }
 worker() { # NAME
-	local did=0 not=0
+	local did=0 not=0 me=$1
 	RANDOM=$((${seed:-0} + $(printf '%d' "'$1") + ${#1} + ${1//[^0-9]/}0))
 	while [ ! -e $stop ]; do
 		if "$1"; then did=$((did + 1)); else not=$((not + 1)); fi >/dev/null 2>>$dir/$1.errors
 	done
-	echo "$did $not" >$dir/$1
+	echo "$did $not" >$dir/$me
 }
 start() { # NAME...
 	local w

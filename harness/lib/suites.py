@@ -13,6 +13,7 @@ TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
 OURS = ["callset"]
 LOAD_SECONDS = 40
+TORTURE_SECONDS = 120
 FUZZ_SECONDS = 60
 FUZZ_FUNCTIONS = 2000
 OLD_QEMU = "7.2"
@@ -142,8 +143,10 @@ def boot(session, suite, cpus):
                         reboots=reboots, timeout=200)
 
 
-def load(session, suite, cpus, script=None, **how):
-    session.job(suite, script or suite.partition("-")[0], cpus, f"guest.seconds={LOAD_SECONDS}", **how)
+def load(session, suite, cpus, seconds=LOAD_SECONDS, script=None, **how):
+    words = f"guest.seconds={seconds}"
+    seconds = int(re.findall(r"guest\.seconds=(\d+)", f"{words} {session.words}")[-1])
+    session.job(suite, script or suite.partition("-")[0], cpus, words, timeout=900 + 2 * seconds, **how)
 
 
 def old_qemu():
@@ -161,26 +164,31 @@ def old_qemu():
 
 def oldqemu(session, suite, cpus):
     if command := old_qemu():
-        load(session, suite, cpus, "torture", qemu=command)
+        torture(session, suite, cpus, LOAD_SECONDS, qemu=command)
     else:
         session.totals.skip("torture", f"this distribution has no QEMU {OLD_QEMU}")
 
 
-def detach(session, suite, cpus):
+def detach_modules(session):
     where = os.path.join(BUILD, "detach", session.kernel.replace("/", "-"))
     modules.sources("detach-modules", where)
     modules.build(session.kernel, where, "detach_watch.ko")
-    load(session, suite, cpus,
-         trees=[(f"/job/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")])
+    return [(f"/job/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")]
+
+
+def detach(session, suite, cpus):
+    load(session, suite, cpus, trees=detach_modules(session))
+
+
+def torture(session, suite, cpus, seconds=TORTURE_SECONDS, **how):
+    load(session, suite, cpus, seconds, "torture", trees=detach_modules(session), **how)
 
 
 def fuzz(session, suite, cpus):
-    words = f"guest.seconds={FUZZ_SECONDS}"
-    seconds = int(re.findall(r"guest\.seconds=(\d+)", f"{words} {session.words}")[-1])
     where = os.path.join(BUILD, "fuzz", session.kernel)
     genfns.generate(where, FUZZ_FUNCTIONS)
-    session.job(suite, "fuzz", cpus, words, timeout=900 + 2 * seconds,
-                trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
+    load(session, suite, cpus, FUZZ_SECONDS, "fuzz",
+         trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
 
 
 def funccount(session, suite, cpus):
@@ -262,7 +270,7 @@ ALL = {
     "load-1": (load, 1),
     "load-2": (load, 2),
     "load-4": (load, 4),
-    "torture-4": (load, 4),
+    "torture-4": (torture, 4),
     "oldqemu-4": (oldqemu, 4),
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
