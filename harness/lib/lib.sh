@@ -56,11 +56,13 @@ logged() {
 	pid=$!
 	set +m
 	trap 'kill -- -"$pid" 2>/dev/null; wait "$pid"; progress_end; exit 130' INT TERM
-	local turn=0
+	# To start sleep ten times a second takes a tenth of some machines.
+	local turn=0 pause=0.1
 	while kill -0 "$pid" 2>/dev/null; do
-		sleep 0.1
+		sleep "$pause"
 		turn=$((turn + 1))
-		[ $((turn % 20)) -eq 0 ] || continue
+		[ "$turn" -ge 20 ] || continue
+		pause=1
 		n=$(($(wc -l <"$log") - first))
 		[ "${total:-0}" -ge "$n" ] || total=${total:+$n}
 		progress "  $(thousands "$n${total:+ of $total}") $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
