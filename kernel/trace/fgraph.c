@@ -847,8 +847,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
  * unregister_ftrace_graph - stop calling a user
  * @gops: the user
  *
- * Functions that are inside now return without the user. After ftrace_kill() the sites
- * stay as they are, and pass over the user, whose memory may go as ever.
+ * Functions that are inside now return without the user.
  *
  * Context: process context, sleeps; takes ftrace_lock. If the user or its callbacks
  * may be freed, waits until no CPU is inside of them, like

@@ -53,8 +53,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * Context: process context, sleeps; takes ftrace_lock. If the ops or its callback
  * may be freed, being part of a module or allocated, waits until no task is inside
  * of the callback; not for any other task.
- * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), for
- * then the sites cannot be switched any more.
+ * Return: 0; -EBUSY if it is not registered.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
@@ -74,15 +73,13 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 /**
  * ftrace_kill - stop function tracing until the next boot
  *
- * What is attached stays attached, as switching may be what went wrong. No
- * transaction begins from now on; one that is under way ends.
+ * No ops is registered any more. Those that are can still go.
  *
  * Context: any.
  */
 void ftrace_kill(void)
 {
 	ftrace_disabled = 1;
-	ftrace_enabled = 0;
 	kprobe_ftrace_kill();
 }
 
@@ -115,9 +112,6 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 	struct ctl_table copy = *table;
 
 	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_disabled)
-		return -ENODEV;
 
 	enabled = ftrace_enabled;
 	copy.data = &enabled;

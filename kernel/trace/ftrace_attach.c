@@ -165,7 +165,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
  * @ops: the ops, which counts; there is no other guard
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: as for ftrace_attach(); -ENODEV after ftrace_kill().
+ * Return: as for ftrace_attach().
  */
 int ftrace_guard_attach(struct ftrace_ops *ops)
 {
@@ -173,8 +173,6 @@ int ftrace_guard_attach(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return -ENODEV;
 	ftrace_ops_init(ops);
 	ftrace_guard = ops;
 	ret = ftrace_attach(ops);
@@ -186,7 +184,7 @@ int ftrace_guard_attach(struct ftrace_ops *ops)
 /**
  * ftrace_guard_detach - take back ftrace_guard_attach()
  *
- * Context: ftrace_lock is held; sleeps. After ftrace_kill() all stays as it is.
+ * Context: ftrace_lock is held; sleeps.
  */
 void ftrace_guard_detach(void)
 {
@@ -194,8 +192,6 @@ void ftrace_guard_detach(void)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return;
 	ftrace_guard = NULL;
 	ftrace_detach(ops);
 }

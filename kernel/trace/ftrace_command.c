@@ -18,8 +18,6 @@
  * 3. Sites of text that goes away leave ops.filter->only at once, and get their
  *    ->free later, from a worker. The probe gets no new sites before that.
  * 4. While ftrace_probe_mutex is free, each probe has sites.
- * 5. After ftrace_kill() no site is switched any more. The probes do nothing
- *    from then on, and their memory is never freed.
  *
  * Lock order:
  *	ftrace_command_mutex > event_mutex > trace_types_lock >
@@ -98,7 +96,7 @@ static void ftrace_probe_func(unsigned long ip, unsigned long parent_ip,
 	if (bit < 0)
 		return;
 
-	if (rcu_is_watching() && !ftrace_disabled)
+	if (rcu_is_watching())
 		probe->kind->func(ip, parent_ip, probe->tr, probe->kind, probe->data);
 
 	ftrace_test_recursion_unlock(bit);
@@ -215,8 +213,6 @@ static bool probe_reap(struct ftrace_probe *probe)
 	lockdep_assert_held(&ftrace_probe_mutex);
 
 	scoped_guard(mutex, &ftrace_lock) {
-		if (ftrace_disabled)
-			return true;
 		if (!ftrace_site_set_nr(probe->ops.filter->only))
 			probe_detach_all(probe);
 		is_last = !probe->ops.filter->only;
@@ -263,8 +259,6 @@ static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const
 {
 	struct ftrace_site_set *match __free(site_set) = NULL;
 
-	if (ftrace_disabled)
-		return ERR_PTR(-ENODEV);
 	/* New text may stand where the old went away: invariant 3. */
 	if (ftrace_site_set_nr(probe->sites) != ftrace_site_set_nr(probe->ops.filter->only))
 		return ERR_PTR(-EAGAIN);
@@ -341,8 +335,6 @@ static int probe_shrink(struct ftrace_probe *probe, const char *glob)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return -ENODEV;
 	if (!ftrace_site_set_nr(filter->only))
 		return -EINVAL;
 	if (glob && *glob && strcmp(glob, "*")) {
@@ -365,15 +357,6 @@ static int probe_shrink(struct ftrace_probe *probe, const char *glob)
 	return ret;
 }
 
-/* For when sites cannot be switched: they call the probe for ever. */
-static void probe_abandon(struct ftrace_probe *probe)
-{
-	scoped_guard(mutex, &ftrace_lock)
-		probe_unlink(probe);
-	/* A CPU that read ftrace_disabled before ftrace_kill() may be using probe->tr. */
-	probe_wait(probe);
-}
-
 /* Probes, for the commands */
 
 /**
@@ -392,8 +375,8 @@ static void probe_abandon(struct ftrace_probe *probe)
  * the locks that @probe_ops->free needs.
  * Return: The number of functions that got the probe, at least 1; -EINVAL if
  * no function gets it; -EAGAIN if text of the probe's functions has just
- * gone; -ENODEV after ftrace_kill(); -ENOMEM; an error of @probe_ops->init, or
- * another one of attaching. After an error all is as it was.
+ * gone; -ENOMEM; an error of @probe_ops->init, or another one of attaching. After
+ * an error all is as it was.
  */
 int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 				   struct ftrace_probe_ops *probe_ops, void *data)
@@ -427,9 +410,9 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
  *
  * Context: Sleeps, for some RCU grace periods. Takes ftrace_probe_mutex and
  * ftrace_lock. The caller holds the locks that @probe_ops->free needs.
- * Return: 0; -ENODEV if @tr has no probe of this kind at all, or after
- * ftrace_kill(); -EINVAL if no such function has it; -ENOMEM or another
- * error of detaching some of several functions. After an error all is as it was.
+ * Return: 0; -ENODEV if @tr has no probe of this kind at all; -EINVAL if no such
+ * function has it; -ENOMEM or another error of detaching some of several functions.
+ * After an error all is as it was.
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *probe_ops)
@@ -478,10 +461,6 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 	guard(mutex)(&ftrace_probe_mutex);
 
 	list_for_each_entry_safe(probe, next, &tr->func_probes, tr_node) {
-		if (ftrace_disabled) {
-			probe_abandon(probe);
-			continue;
-		}
 		scoped_guard(mutex, &ftrace_lock)
 			probe_detach_all(probe);
 		WARN_ON_ONCE(probe_reap(probe));

@@ -225,7 +225,6 @@ void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_
 	/* Holds up the freeing of the table and the counts. */
 	preempt_disable_notrace();
 	table = ftrace_table_find(ip);
-	/* After ftrace_kill() it is called for ever. */
 	if (table && counts)
 		count = ftrace_counts_find(counts, table, ftrace_table_lower_bound(table, ip));
 	if (count)

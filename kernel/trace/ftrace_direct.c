@@ -135,8 +135,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock. Waits
  * for tasks that are in the trampoline if that is part of a module; otherwise
  * its owner does.
- * Return: 0; -EINVAL if @ops is not registered with @addr; -ENODEV after
- * ftrace_kill().
+ * Return: 0; -EINVAL if @ops is not registered with @addr.
  */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool free_filters)
 {
@@ -180,8 +179,6 @@ int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return -ENODEV;
 	ret = ftrace_share_ask_self(ops, ops->filter->only);
 	if (!ret)
 		direct_move(ops, addr);

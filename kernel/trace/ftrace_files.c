@@ -223,14 +223,11 @@ static const struct seq_operations site_seq_ops = {
 static int site_list_open(struct inode *inode, struct file *file)
 {
 	enum site_list list = (unsigned long)inode->i_private;
-	bool choice = list < SITES_ENABLED;
-	int ret = choice ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
+	int ret = list < SITES_ENABLED ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
 	struct site_reader *r;
 
 	if (ret)
 		return ret;
-	if (choice && ftrace_disabled)
-		return -ENODEV;
 	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
 	if (!r)
 		return -ENOMEM;

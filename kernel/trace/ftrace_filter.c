@@ -371,8 +371,6 @@ static int owner_edit_start(const struct owner_edit *e, struct ftrace_edit *edit
 	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_edit_init(edit, e->reset);
-	if (ftrace_disabled)
-		return -ENODEV;
 	ftrace_ops_init(e->ops);
 	if (e->ips)
 		return owner_edit_ips(e, edit);
@@ -381,7 +379,7 @@ static int owner_edit_start(const struct owner_edit *e, struct ftrace_edit *edit
 
 /*
  * Takes sites away from an ops that is not registered. The owner may free the ops next,
- * even if this fails, so it takes no memory and works after ftrace_kill().
+ * even if this fails, so it takes no memory.
  */
 static int owner_edit_take_back(const struct owner_edit *e)
 {
@@ -793,9 +791,8 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
 	ops->flags |= FTRACE_OPS_FL_DELETED;
-	/* After ftrace_kill() it goes on, and with it the filter. */
-	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && unregister_ftrace_function(ops))
-		return;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(ops);
 	ftrace_free_filter(ops);
 }
 

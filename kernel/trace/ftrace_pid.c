@@ -295,8 +295,7 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 		tr->function_pids = lists;
 		guard(mutex)(&ftrace_lock);
 		list_for_each_entry(ops, &ftrace_ops_registered, list) {
-			/* Those that test go on doing so after ftrace_kill(). */
-			if (ops->choose_func && !ftrace_disabled)
+			if (ops->choose_func)
 				ops->choose_func(ops);
 		}
 	}

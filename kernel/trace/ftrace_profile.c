@@ -192,10 +192,7 @@ static int profile_enable(void)
 
 static void profile_disable(void)
 {
-	int ret = unregister_ftrace_function(&profile_ops);
-
-	/* After ftrace_kill() the sites stay as they are. */
-	WARN_ON_ONCE(ret && !ftrace_disabled);
+	WARN_ON_ONCE(unregister_ftrace_function(&profile_ops));
 	profile_stop_times();
 }
 

@@ -74,8 +74,6 @@ int ftrace_ops_unregister(struct ftrace_ops *ops)
 {
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return -ENODEV;
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EBUSY;
 	ftrace_detach(ops);

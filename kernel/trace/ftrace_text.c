@@ -353,7 +353,7 @@ void ftrace_module_init(struct module *mod)
 {
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled || !text_ready)
+	if (!text_ready)
 		return;
 	module_add_table(mod, MOD_TEXT);
 	module_add_table(mod, MOD_INIT_TEXT);
@@ -395,8 +395,6 @@ void ftrace_module_enable(struct module *mod)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return;
 	module_enable_table(mod, false);
 	module_enable_table(mod, true);
 	ret = ftrace_filter_module_coming(mod);

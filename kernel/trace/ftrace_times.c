@@ -515,8 +515,7 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
  * ftrace_times_is_started - whether functions are hooked for a user
  * @times: the user
  *
- * Return: true from ftrace_times_start() to ftrace_times_stop(). After ftrace_kill() it is
- * as it was then for ever.
+ * Return: true from ftrace_times_start() to ftrace_times_stop().
  */
 bool ftrace_times_is_started(const struct ftrace_times *times)
 {

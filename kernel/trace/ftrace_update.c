@@ -721,7 +721,7 @@ static int tx_leave_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *tabl
  * @ops: the ops
  *
  * Context: ftrace_lock is held; sleeps. On return no trampoline calls the ops, and no
- * callset names it. After ftrace_kill() the text of the sites is left alone.
+ * callset names it.
  */
 void ftrace_update_detach(struct ftrace_ops *ops)
 {
@@ -736,8 +736,7 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 
 	if (hlist_empty(&ops->callsets))
 		return;
-	/* After ftrace_kill() its callsets keep their sites, and pass over the ops. */
-	nr = ftrace_disabled ? 0 : leave_plan(ops, &counting);
+	nr = leave_plan(ops, &counting);
 	if (counting)
 		tx_for_each(&tx, tx_leave_reserve_recs, NULL);
 	/* With some room for the CALLs of trampolines. */

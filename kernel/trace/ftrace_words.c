@@ -340,7 +340,7 @@ static void word_file_fail(struct ftrace_word_file *f)
  * @ppos: file position
  *
  * Return: @cnt; or, with no word of this write kept, -EINVAL if a word is too long or
- * means nothing, -ENODEV after ftrace_kill(), -ENOMEM, -EFAULT, -EINTR, or another
+ * means nothing, -ENOMEM, -EFAULT, -EINTR, or another
  * error of the file's ops.
  */
 ssize_t ftrace_word_file_write(struct file *file, const char __user *ubuf, size_t cnt,
@@ -349,9 +349,6 @@ ssize_t ftrace_word_file_write(struct file *file, const char __user *ubuf, size_
 	struct ftrace_word_file *f = word_file_of(file);
 	bool wrote;
 	ssize_t ret;
-
-	if (cnt && ftrace_disabled)
-		return -ENODEV;
 
 	guard(mutex)(&f->lock);
 
@@ -508,7 +505,7 @@ static void word_file_free(struct ftrace_word_file *f)
 int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 			  struct trace_array *tr, void *owner, int flags)
 {
-	int ret = ftrace_disabled ? -ENODEV : tracing_check_open_get_tr(tr);
+	int ret = tracing_check_open_get_tr(tr);
 	struct ftrace_word_file *f;
 
 	if (ret)

@@ -418,8 +418,6 @@ static void count_cpumask_changed(struct trace_array *tr)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled)
-		return;
 	count_choose_func(tr->ops);
 	if (count_has_callers(ci))
 		count_choose_caller_func(&ci->callers_ops);
@@ -462,8 +460,7 @@ void trace_count_forget(struct trace_array *tr)
 	guard(mutex)(&ftrace_lock);
 
 	tr->count = NULL;
-	/* After ftrace_kill() it may be called for ever. */
-	if (!ci || ftrace_disabled)
+	if (!ci)
 		return;
 	count_zero(ci, 0);
 	ftrace_counts_put(ci->counts);

@@ -413,17 +413,9 @@ int ftrace_allocate_ftrace_ops(struct trace_array *tr)
  */
 void ftrace_free_ftrace_ops(struct trace_array *tr)
 {
-	struct ftrace_ops *ops = tr->ops;
-
 	free_fgraph_ops(tr);
+	kfree(tr->ops);
 	tr->ops = NULL;
-	if (ops && (ops->flags & FTRACE_OPS_FL_ENABLED)) {
-		/* After ftrace_kill() its callback is called for ever. */
-		WRITE_ONCE(ops->private, top_trace_array());
-		ftrace_wait_for_tasks();
-		return;
-	}
-	kfree(ops);
 }
 
 /**

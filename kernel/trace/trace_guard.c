@@ -439,7 +439,7 @@ static bool guard_look(struct guard_cpu *gc, bool probes)
 	guard(migrate)();
 
 	/* If the CPU has gone offline, its counts wait for it. */
-	if (ftrace_disabled || smp_processor_id() != gc->cpu)
+	if (smp_processor_id() != gc->cpu)
 		return false;
 	guard_sample_all(gc, probes);
 	return guard_decide(&gc->round, &guard_limits);
@@ -521,8 +521,6 @@ static void guard_detach(void)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		ftrace_guard_detach();
-		if (ftrace_disabled)
-			return;
 		WRITE_ONCE(guard_ops.counts, NULL);
 	}
 	/* Somebody may be in the function of the ops. */
@@ -607,7 +605,7 @@ static int guard_reset(void)
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
 
-	ret = ftrace_disabled ? -ENODEV : ftrace_guarded_return();
+	ret = ftrace_guarded_return();
 	if (ret)
 		return ret;
 	list_for_each_entry_safe(gone, next, &guard_gone, node) {

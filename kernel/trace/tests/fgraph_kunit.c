@@ -533,33 +533,6 @@ static void fgraph_altered_site(struct kunit *test)
 	ftrace_kunit_repair((unsigned long)ip, nop);
 }
 
-/* After ftrace_kill() no site is written. A user can go nevertheless, and is not called. */
-static void fgraph_after_kill(struct kunit *test)
-{
-	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
-	void *ip = (void *)kunit_site(0);
-	const unsigned int bits[] = { 0x1 };
-	struct fgraph_kunit_user *user;
-
-	memcpy(nop, ip, sizeof(nop));
-	user = fgraph_kunit_come(test);
-	memcpy(call, ip, sizeof(call));
-	KUNIT_EXPECT_MEMNEQ(test, call, nop, sizeof(nop));
-	/* No more than this of ftrace_kill(), for it is to be undone. */
-	ftrace_disabled = 1;
-	fgraph_kunit_go(user);
-	ftrace_disabled = 0;
-	KUNIT_EXPECT_MEMEQ(test, ip, call, sizeof(call));
-	kunit_call_site(0);
-	KUNIT_EXPECT_EQ(test, kunit_result, FGRAPH_KUNIT_GCD);
-
-	/* Where tracing goes on, the next one finds the site in order. */
-	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[0], bits[0]), 0);
-	fgraph_kunit_expect(test, bits, 1);
-	unregister_ftrace_graph(&fgraph_kunit_users[0].gops);
-	KUNIT_EXPECT_MEMEQ(test, ip, nop, sizeof(nop));
-}
-
 #if defined(CONFIG_X86_64) && defined(CONFIG_UNWINDER_ORC)
 #include "fgraph_steps_kunit.c"
 #endif
@@ -578,7 +551,6 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_same_index_alone),
 	KUNIT_CASE(fgraph_waits_for_guest),
 	KUNIT_CASE(fgraph_altered_site),
-	KUNIT_CASE(fgraph_after_kill),
 #if defined(CONFIG_X86_64) && defined(CONFIG_UNWINDER_ORC)
 	KUNIT_CASE(fgraph_steps_unwind),
 #endif

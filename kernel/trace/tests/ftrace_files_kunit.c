@@ -24,23 +24,21 @@ static struct files_kunit *files_kunit_new(struct kunit *test)
 	return f;
 }
 
-struct files_kunit_dead {
+struct files_kunit_file {
 	const char			*name;
 	const struct file_operations	*fops;
 	enum site_list			list;
-	int				error;
 };
 
-/* After ftrace_kill() one wants to see what is attached, and can choose no more. */
-static const struct files_kunit_dead files_kunit_dead[] = {
-	{ "available_filter_functions", &site_list_fops, SITES_AVAILABLE, -ENODEV },
-	{ "available_filter_functions_addrs", &site_list_fops, SITES_AVAILABLE_ADDRS, -ENODEV },
-	{ "enabled_functions", &site_list_fops, SITES_ENABLED, 0 },
-	{ "touched_functions", &site_list_fops, SITES_TOUCHED, 0 },
-	{ "callsets", &callsets_fops, 0, 0 },
+static const struct files_kunit_file files_kunit_file[] = {
+	{ "available_filter_functions", &site_list_fops, SITES_AVAILABLE },
+	{ "available_filter_functions_addrs", &site_list_fops, SITES_AVAILABLE_ADDRS },
+	{ "enabled_functions", &site_list_fops, SITES_ENABLED },
+	{ "touched_functions", &site_list_fops, SITES_TOUCHED },
+	{ "callsets", &callsets_fops },
 };
 
-KUNIT_ARRAY_PARAM_DESC(files_kunit_dead, files_kunit_dead, name);
+KUNIT_ARRAY_PARAM_DESC(files_kunit_file, files_kunit_file, name);
 
 static void files_kunit_read(struct kunit *test, struct files_kunit *f)
 {
@@ -57,10 +55,10 @@ static void files_kunit_read(struct kunit *test, struct files_kunit *f)
 	KUNIT_EXPECT_GT(test, f->seq.count, 0);
 }
 
-static void files_after_kill(struct kunit *test)
+static void files_are_read(struct kunit *test)
 {
 	static struct ftrace_ops ops = { .func = ftrace_stub };
-	const struct files_kunit_dead *row = test->param_value;
+	const struct files_kunit_file *row = test->param_value;
 	struct files_kunit *f = files_kunit_new(test);
 	struct inode *inode = kunit_kzalloc(test, sizeof(*inode), GFP_KERNEL);
 	int ret;
@@ -69,15 +67,12 @@ static void files_after_kill(struct kunit *test)
 	inode->i_private = (void *)(unsigned long)row->list;
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 0, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
-	/* No more than this of ftrace_kill(), for it is to be undone. */
-	ftrace_disabled = 1;
 	ret = row->fops->open(inode, &f->file);
-	KUNIT_EXPECT_EQ(test, ret, row->error);
-	if (!ret && !row->error)
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (!ret) {
 		files_kunit_read(test, f);
-	ftrace_disabled = 0;
-	if (!ret)
 		row->fops->release(inode, &f->file);
+	}
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
 	ftrace_free_filter(&ops);
 }
@@ -112,7 +107,7 @@ static void files_site_without_symbol(struct kunit *test)
 #endif
 
 static struct kunit_case files_kunit_cases[] = {
-	KUNIT_CASE_PARAM(files_after_kill, files_kunit_dead_gen_params),
+	KUNIT_CASE_PARAM(files_are_read, files_kunit_file_gen_params),
 #ifdef CONFIG_MODULES
 	KUNIT_CASE(files_site_without_symbol),
 #endif

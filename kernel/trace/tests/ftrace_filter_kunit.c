@@ -265,7 +265,7 @@ static void filter_of_ops(struct kunit *test)
 
 /*
  * The owner of an ops that is not registered may free it when it has taken back the
- * last site, so that works even after ftrace_kill(), and leaves nothing on the list.
+ * last site, so that leaves nothing on the list.
  */
 static void filter_of_ops_taken_back(struct kunit *test)
 {
@@ -277,11 +277,9 @@ static void filter_of_ops_taken_back(struct kunit *test)
 	/* As if one were in a module. */
 	scoped_guard(mutex, &ftrace_lock)
 		list_add_tail(&ops.filter->pending, &filters_in_use);
-	ftrace_disabled = 1;
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops, ips, 2, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, ops.filter->only ? ops.filter->only->nr : 0, 1);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), 0);
-	ftrace_disabled = 0;
 	KUNIT_EXPECT_PTR_EQ(test, ops.filter->only, NULL);
 	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->pending));
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), -ENOENT);
