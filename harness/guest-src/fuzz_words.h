@@ -229,16 +229,6 @@ static void number_words(struct text *t)
 		add(t, "\n");
 }
 
-/* The guard's: calls a second, of one function or of one and of all. */
-static void rate_words(struct text *t)
-{
-	add_number(t);
-	if (one_in(2)) {
-		add(t, " ");
-		number_words(t);
-	}
-}
-
 static void percent_words(struct text *t)
 {
 	add(t, "%u", rnd(one_in(8) ? 200 : 100));

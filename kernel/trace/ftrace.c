@@ -174,5 +174,5 @@ void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
 void ftrace_reset_array_ops(struct trace_array *tr)
 {
 	tr->ops->func = ftrace_stub;
-	tr->ops->guarded = FTRACE_GUARDED_NOT;
+	tr->ops->guarded = false;
 }

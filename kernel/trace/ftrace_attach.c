@@ -20,7 +20,6 @@
 #include "ftrace_attach.h"
 #include "ftrace_callset.h"
 #include "ftrace_gate.h"
-#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
@@ -147,7 +146,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 
 	filter->only = only;
 	filter->not = not;
-	ret = ftrace_update_filter(filter, sites);
+	ret = ftrace_update_filter(filter, sites, true);
 	ftrace_site_set_free(sites);
 
 	if (ret) {
@@ -158,91 +157,6 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 	ftrace_site_set_free(old_only);
 	ftrace_site_set_free(old_not);
 	return 0;
-}
-
-/**
- * ftrace_guard_attach - let an ops be called wherever a guarded one is
- * @ops: the ops, which counts; there is no other guard
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: as for ftrace_attach().
- */
-int ftrace_guard_attach(struct ftrace_ops *ops)
-{
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	ftrace_ops_init(ops);
-	ftrace_guard = ops;
-	ret = ftrace_attach(ops);
-	if (ret)
-		ftrace_guard = NULL;
-	return ret;
-}
-
-/**
- * ftrace_guard_detach - take back ftrace_guard_attach()
- *
- * Context: ftrace_lock is held; sleeps.
- */
-void ftrace_guard_detach(void)
-{
-	struct ftrace_ops *ops = ftrace_guard;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	ftrace_guard = NULL;
-	ftrace_detach(ops);
-}
-
-/**
- * ftrace_guarded_leave - take all guarded ops away from sites
- * @sites: the sites
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as for ftrace_attach(), with nothing changed.
- */
-int ftrace_guarded_leave(struct ftrace_site_set *sites)
-{
-	struct ftrace_site_set *old = ftrace_guarded_out, *out;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	out = ftrace_site_set_union(old, sites);
-	if (!out)
-		return -ENOMEM;
-	ftrace_guarded_out = out;
-	ret = ftrace_update_guarded(sites);
-	if (ret)
-		ftrace_guarded_out = old;
-	ftrace_site_set_free(ret ? out : old);
-	return ret;
-}
-
-/**
- * ftrace_guarded_return - let guarded ops have all sites again that they want
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as for ftrace_attach(), with nothing changed.
- */
-int ftrace_guarded_return(void)
-{
-	struct ftrace_site_set *old = ftrace_guarded_out;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (!old)
-		return 0;
-	ftrace_guarded_out = NULL;
-	ret = ftrace_update_guarded(old);
-	if (ret)
-		ftrace_guarded_out = old;
-	else
-		ftrace_site_set_free(old);
-	return ret;
 }
 
 /**

@@ -23,10 +23,6 @@ void ftrace_ops_wait(struct ftrace_ops *ops);
 
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not);
-int ftrace_guard_attach(struct ftrace_ops *ops);
-void ftrace_guard_detach(void);
-int ftrace_guarded_leave(struct ftrace_site_set *sites);
-int ftrace_guarded_return(void);
 void ftrace_detach_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_FTRACE_ATTACH_H */

@@ -32,7 +32,6 @@
 #include "ftrace_code.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
-#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
 #include "ftrace_stubs.h"
@@ -246,20 +245,20 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 	return false;
 }
 
-/* The guard, then functions, graph users, and the direct one; and by registration. */
+/* Functions, then graph users, then the direct one; and by registration. */
 static u64 callset_order(const struct ftrace_ops *ops)
 {
 	u64 class = ops->flags & FTRACE_OPS_FL_DIRECT ? 2 :
 		    ops->flags & FTRACE_OPS_FL_GRAPH ? 1 : 0;
 
-	return ops == ftrace_guard ? 0 : class << 32 | ops->seq;
+	return class << 32 | ops->seq;
 }
 
-/* Room for the ops of a callset, one that is added, and the guard. */
+/* Room for the ops of a callset, and one that is added. */
 static struct ftrace_ops **callset_list_alloc(const struct ftrace_callset *cs)
 {
 	KUNIT_STATIC_STUB_REDIRECT(callset_list_alloc, cs);
-	return kmalloc_array((cs ? cs->nr_ops : 0) + 2, sizeof(struct ftrace_ops *), GFP_KERNEL);
+	return kmalloc_array((cs ? cs->nr_ops : 0) + 1, sizeof(struct ftrace_ops *), GFP_KERNEL);
 }
 
 /* Lists the ops of a callset but for @without and those that are gone; returns how many. */
@@ -295,7 +294,7 @@ static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
 	nr = callset_list(cs, without, list);
 	if (with)
 		callset_list_insert(list, nr++, with);
-	return callset_of(list, ftrace_guarded_list(list, nr));
+	return callset_of(list, nr);
 }
 
 /**
@@ -304,8 +303,7 @@ static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
  * @ops: the ops
  *
  * A callset that is made here has no sites and no trampoline yet; if none get
- * it, ftrace_callsets_drop_idle() drops it. The guard comes with the first guarded ops,
- * and not without one.
+ * it, ftrace_callsets_drop_idle() drops it.
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: the callset, @cs itself if it calls @ops already; ERR_PTR of -ENOMEM,

@@ -233,33 +233,6 @@ void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_
 }
 
 /**
- * ftrace_counts_take - what this CPU counted in a group of records, and no longer has
- * @counts: the counts
- * @table: the records
- * @group: which FTRACE_COUNT_GROUP of them
- * @n: gets the counts, of FTRACE_COUNT_GROUP records at most
- *
- * Context: ftrace_lock is held; the caller stays on its CPU.
- * Return: how many counts there are; 0 if none of the records was ever counted.
- */
-unsigned int ftrace_counts_take(const struct ftrace_counts *counts,
-				const struct ftrace_table *table, unsigned int group, u64 *n)
-{
-	const struct ftrace_count_table *ct = counts_find_table(counts, table);
-	unsigned int nr = ftrace_count_group_size(table, group);
-	u64 __percpu *count;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (!ct || !ct->group[group])
-		return 0;
-	count = ct->group[group];
-	for (unsigned int i = 0; i < nr; i++)
-		n[i] = this_cpu_read(count[i]) ? this_cpu_xchg(count[i], 0) : 0;
-	return nr;
-}
-
-/**
  * struct counts_reset - what every CPU is to do
  * @reset: it
  * @data: its first argument

@@ -28,7 +28,6 @@
 #include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
 #include "trace.h"
-#include "trace_guard.h"
 
 /* With the distance to the symbol before it, the name of a site without a symbol. */
 #define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
@@ -336,7 +335,6 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
-	trace_guard_create_files(d_tracer);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -49,6 +49,7 @@
 #include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
+#include "ftrace_update.h"
 #include "ftrace_words.h"
 #include "trace.h"
 
@@ -70,7 +71,8 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 static void filter_update_list(struct ftrace_filter *filter)
 {
 	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
-		      !list_empty(&filter->later) || !list_empty(&filter->later_not);
+		      site_set_may_go(filter->throttled) || !list_empty(&filter->later) ||
+		      !list_empty(&filter->later_not);
 
 	if (!wanted)
 		list_del_init(&filter->pending);
@@ -88,8 +90,10 @@ static void filter_free_content(struct ftrace_filter *filter)
 {
 	ftrace_site_set_free(filter->only);
 	ftrace_site_set_free(filter->not);
+	ftrace_site_set_free(filter->throttled);
 	filter->only = NULL;
 	filter->not = NULL;
+	filter->throttled = NULL;
 	ftrace_words_free(&filter->later, &filter->later);
 	ftrace_words_free(&filter->later_not, &filter->later_not);
 	filter_update_list(filter);
@@ -185,6 +189,34 @@ static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, b
 	return 0;
 }
 
+/**
+ * ftrace_filter_throttle - take guarded ops away from sites for a time, or let them come back
+ * @filter: the filter of the ops
+ * @sites: the sites
+ * @out: they are to leave
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0, or as for ftrace_attach(), with nothing changed.
+ */
+int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool out)
+{
+	struct ftrace_site_set *old = filter->throttled, *new;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	new = out ? ftrace_site_set_union(old, sites) : ftrace_site_set_minus(old, sites);
+	if (!new)
+		return -ENOMEM;
+	filter->throttled = new;
+	ret = ftrace_update_filter(filter, sites, false);
+	if (ret)
+		filter->throttled = old;
+	ftrace_site_set_free(ret ? new : old);
+	filter_update_list(filter);
+	return ret;
+}
+
 /* Modules and other text that comes and goes */
 
 /* Adds the sites in @mod of a word that waits to @edit. Return: how many; or -ENOMEM. */
@@ -261,6 +293,7 @@ static void filter_forget(struct ftrace_filter *filter, unsigned long start, uns
 {
 	ftrace_site_set_forget(filter->only, start, end);
 	ftrace_site_set_forget(filter->not, start, end);
+	ftrace_site_set_forget(filter->throttled, start, end);
 }
 
 /**
@@ -709,10 +742,24 @@ static int filter_commit(struct ftrace_word_file *f)
 	return edit_commit(&f->edit, filter_of(f), f->exclude);
 }
 
-/* The words that wait for modules, and the function commands. */
+/* The functions of the filter that the guard has taken away for a time. */
+static void filter_show_throttled(struct seq_file *m, const struct ftrace_filter *filter)
+{
+	const struct ftrace_site_set *out = filter->throttled;
+
+	for (unsigned int i = 0; i < ftrace_site_set_nr(out); i++) {
+		if (!filter->only || ftrace_site_set_has(filter->only, out->ip[i]))
+			seq_printf(m, "#### %ps is throttled ####\n", (void *)out->ip[i]);
+	}
+}
+
+/* The throttled functions, the words that wait for modules, and the function commands. */
 static void filter_show_rest(struct seq_file *m, const struct ftrace_word_file *f)
 {
 	const struct ftrace_word *later;
+
+	if (!f->exclude)
+		filter_show_throttled(m, filter_of(f));
 
 	list_for_each_entry(later, filter_later(filter_of(f), f->exclude), node)
 		seq_printf(m, "%s:mod:%s\n", later->func, later->module);

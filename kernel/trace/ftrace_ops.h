@@ -37,24 +37,6 @@ enum ftrace_refusal {
 	FTRACE_REFUSED_QUARANTINE,
 };
 
-/**
- * enum ftrace_guarded - how the cost of an ops' calls is reckoned: its ops->guarded
- * @FTRACE_GUARDED_NOT: it is not
- * @FTRACE_GUARDED_FUNCTION: an entry of the function tracer
- * @FTRACE_GUARDED_GRAPH: two of them, and a hooked return
- * @FTRACE_GUARDED_PROBE: an event of a probe
- * @FTRACE_NR_GUARDED: how many there are
- *
- * See ftrace_guarded.c.
- */
-enum ftrace_guarded {
-	FTRACE_GUARDED_NOT,
-	FTRACE_GUARDED_FUNCTION,
-	FTRACE_GUARDED_GRAPH,
-	FTRACE_GUARDED_PROBE,
-	FTRACE_NR_GUARDED,
-};
-
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
 extern struct list_head ftrace_ops_registered;

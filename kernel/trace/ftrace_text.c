@@ -48,7 +48,6 @@
 #include "ftrace_callers.h"
 #include "ftrace_counts.h"
 #include "ftrace_filter.h"
-#include "ftrace_guarded.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
@@ -100,7 +99,6 @@ static void text_remove(struct ftrace_table *table)
 
 	ftrace_detach_table(table);
 	ftrace_counts_forget_table(table);
-	ftrace_guarded_forget_range(table->start, table->end);
 	/* The commands look up in their filters what they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);
 	ftrace_graph_filter_forget_range(table->start, table->end);

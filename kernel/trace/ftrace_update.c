@@ -35,7 +35,6 @@
 #include <linux/vmalloc.h>
 
 #include "ftrace_callset.h"
-#include "ftrace_guarded.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_report.h"
@@ -59,7 +58,7 @@ struct change_cursor {
  * @wanted: whether it is to be called at all after the transaction
  * @only: sites to attach to; no set means all
  * @not: sites to leave out, if there is a set
- * @out: likewise, as they are called too often
+ * @out: likewise, as they are recorded too often
  * @map: from old to new callset: index = 2 * number + (the ops wants the site);
  *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
  *	 has no memory when the tracers that the command line names are attached
@@ -507,7 +506,7 @@ static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
 		.wanted		= ftrace_ops_is_active(ops),
 		.only.set	= ops->filter->only,
 		.not.set	= ops->filter->not,
-		.out.set	= ftrace_ops_out(ops),
+		.out.set	= ops->guarded ? ops->filter->throttled : NULL,
 		.last		= ULONG_MAX,
 	};
 }
@@ -563,13 +562,14 @@ static void tx_free(struct ftrace_tx *tx)
  * ftrace_update_filter - bring all ops with a filter to where they want to be
  * @filter: the filter
  * @sites: if not NULL, no other site is concerned
+ * @wish: the caller asked for these sites, and gets an error if some are not to be had
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, or as for ftrace_attach(), with nothing changed.
  */
-int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites)
+int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool wish)
 {
-	struct ftrace_tx tx = { .sites = sites, .wish = true };
+	struct ftrace_tx tx = { .sites = sites, .wish = wish };
 	struct ftrace_ops *ops;
 	int ret;
 
@@ -608,25 +608,6 @@ static int tx_run_for(struct ftrace_tx *tx, ops_test_t test, unsigned long start
 	ret = tx_run(tx);
 	tx_free(tx);
 	return ret;
-}
-
-static bool ops_is_guarded(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
-{
-	return ops->guarded;
-}
-
-/**
- * ftrace_update_guarded - bring all guarded ops to where they are to be
- * @sites: no other site is concerned
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as for ftrace_attach(), with nothing changed.
- */
-int ftrace_update_guarded(struct ftrace_site_set *sites)
-{
-	struct ftrace_tx tx = { .sites = sites };
-
-	return tx_run_for(&tx, ops_is_guarded, 0, 0);
 }
 
 /* Whether an ops may want a site in [@start, @end). */
@@ -753,5 +734,5 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/ftrace_update_kunit.c"
-#include "tests/ftrace_guarded_kunit.c"
+#include "tests/ftrace_throttle_kunit.c"
 #endif

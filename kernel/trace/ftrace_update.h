@@ -12,8 +12,7 @@ struct ftrace_table;
 
 int ftrace_update_attach(struct ftrace_ops *ops);
 void ftrace_update_detach(struct ftrace_ops *ops);
-int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites);
-int ftrace_update_guarded(struct ftrace_site_set *sites);
+int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool wish);
 int ftrace_update_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_FTRACE_UPDATE_H */

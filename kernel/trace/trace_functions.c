@@ -39,6 +39,7 @@
 #include "ftrace_pid.h"
 #include "trace.h"
 #include "trace_count.h"
+#include "trace_guard.h"
 #include "trace_record.h"
 
 /* Each option is a bit of the index into func_callbacks[]. */
@@ -85,6 +86,7 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 		return false;
 	func_fill(entry, ip, parent_ip);
 	trace_record_end(&record);
+	trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
 	return true;
 }
 
@@ -117,6 +119,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 		goto out;
 	func_fill(entry, ip, parent_ip);
 	trace_record_end_alone(cpu_buffer);
+	trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
 out:
 	preempt_enable_notrace();
 	return quick;
@@ -304,7 +307,7 @@ static int func_tracer_init(struct trace_array *tr)
 		return ret;
 
 	ftrace_init_array_ops(tr, func_callbacks[opts]);
-	tr->ops->guarded = FTRACE_GUARDED_FUNCTION;
+	tr->ops->guarded = true;
 	tr->array_buffer.cpu = raw_smp_processor_id();
 	tracing_start_cmdline_record();
 
@@ -317,6 +320,7 @@ static int func_tracer_init(struct trace_array *tr)
 		return ret;
 	}
 	WRITE_ONCE(tr->function_enabled, 1);
+	trace_guard_tell_start(tr);
 	return 0;
 }
 
@@ -430,6 +434,7 @@ void ftrace_free_ftrace_ops(struct trace_array *tr)
 int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_count_create_files(tr, parent);
+	trace_guard_create_files(tr, parent);
 	if (tr->flags & TRACE_ARRAY_FL_GLOBAL)
 		return 0;
 	if (!tr->ops)
@@ -449,6 +454,7 @@ int ftrace_create_function_files(struct trace_array *tr, struct dentry *parent)
 void ftrace_destroy_function_files(struct trace_array *tr)
 {
 	trace_count_forget(tr);
+	trace_guard_forget(tr);
 	if (!tr->ops)
 		return;
 

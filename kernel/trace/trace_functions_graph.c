@@ -14,7 +14,9 @@
  *  3. trace_graph_alone() and trace_graph_return_alone() record what trace_graph_entry()
  *     and trace_graph_return() would, without protection against recursion. The clock
  *     is all that they call that might be traced. The ring then has a writer: such a
- *     call goes through ftrace_graph_func(), which has that protection.
+ *     call goes through ftrace_graph_func(), which has that protection. So might the
+ *     guard's sample, which is taken once the return is hooked, and starts the next
+ *     countdown before it calls anything.
  *
  * The latency tracers record through here, too.
  */
@@ -36,6 +38,7 @@
 #include "ftrace_ops.h"
 #include "ftrace_times.h"
 #include "trace.h"
+#include "trace_guard.h"
 #include "trace_output.h"
 #include "trace_record.h"
 
@@ -139,7 +142,10 @@ static __always_inline int graph_trace_entry(struct trace_array *tr,
 {
 	if (unlikely(READ_ONCE(tracing_thresh)))
 		return 1;
-	return graph_record_entry(tr, trace, trace_word_without(TRACE_GRAPH_ENT, 0));
+	if (!graph_record_entry(tr, trace, trace_word_without(TRACE_GRAPH_ENT, 0)))
+		return 0;
+	trace_guard_count(tr, trace->func, TRACE_GUARD_GRAPH);
+	return 1;
 }
 
 static noinline int graph_trace_entry_filtered(const struct ftrace_graph_ent *trace,
@@ -254,8 +260,10 @@ static void trace_graph_alone(unsigned long ip, unsigned long *retp, struct ftra
 		cpu_buffer = graph_simple(task, buffer);
 	}
 	if (likely(cpu_buffer) &&
-	    likely(graph_enter_alone(task, gops, buffer, cpu_buffer, ip, retp)))
+	    likely(graph_enter_alone(task, gops, buffer, cpu_buffer, ip, retp))) {
 		*retp = FTRACE_RETURN_HANDLER;
+		trace_guard_count(gops->private, ip, TRACE_GUARD_GRAPH);
+	}
 	preempt_enable_notrace();
 	if (unlikely(!cpu_buffer))
 		ftrace_graph_func(ip, retp, cs);
@@ -277,8 +285,11 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 
 	if (ftrace_graph_is_filtered() && !ftrace_graph_filter_return(gops, trace))
 		return;
-	if (unlikely(threshold) && trace->rettime - trace->calltime < threshold)
-		return;
+	if (unlikely(threshold)) {
+		if (trace->rettime - trace->calltime < threshold)
+			return;
+		trace_guard_count(tr, trace->func, TRACE_GUARD_GRAPH);
+	}
 	graph_record_return(tr, trace, trace_word_without(TRACE_GRAPH_RET, 0));
 }
 
@@ -388,7 +399,7 @@ static void graph_init_gops(struct fgraph_ops *gops, struct trace_array *tr, str
 	gops->alone_ret = trace_graph_return_alone;
 	gops->private = tr;
 	gops->ops.alone_func = trace_graph_alone;
-	gops->ops.guarded = FTRACE_GUARDED_GRAPH;
+	gops->ops.guarded = true;
 	fgraph_init_ops(&gops->ops, ops);
 	tr->gops = gops;
 }
@@ -439,9 +450,11 @@ static int graph_trace_init(struct trace_array *tr)
 {
 	int ret = register_ftrace_graph(tr->gops);
 
-	if (!ret)
-		tracing_start_cmdline_record();
-	return ret;
+	if (ret)
+		return ret;
+	tracing_start_cmdline_record();
+	trace_guard_tell_start(tr);
+	return 0;
 }
 
 static void graph_trace_reset(struct trace_array *tr)

@@ -1,58 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The guard: what is called too often while it is traced leaves the traced functions by
- * itself, so that tracing cannot bring the machine down.
+ * The guard: functions and events that an instance records too often leave its trace for a
+ * time, so that tracing cannot bring the machine down.
  *
- *	tracing_max_rate	how many calls a second and CPU may be traced: of one
- *				function and, if there is a second number, of all
- *	max_overhead		how many percent of each CPU's time tracing may cost
- *	throttled_functions	what left, and why; writing lets all come back
+ *	max_rate	how many records a second and CPU a function or an event may take
+ *	max_overhead	how many percent of each CPU's time the instance's records may take
+ *	throttled	the functions and events that left, and why; a name written there, or
+ *			an empty line for all, lets them come back
  *
- * It guards the ops with ops->guarded: the tracers function and function_graph and the
- * probes of events, in all instances together. An ops of the guard goes with them to each
- * site (ftrace_guarded.c), and its calls are counted there by the stub of the site. Each
- * CPU looks at its own counts ten times a second, takes them away, and decides for
- * itself. Probes of events that are no ops are sampled through struct trace_guard_probes.
+ * While an instance has a limit, each CPU takes a sample of about one in so many records,
+ * where they are recorded: filtered tasks, CPUs and functions do not count. A sample is a
+ * count in a small table of the instance and the CPU. Ten times a second a work looks at the
+ * tables of all CPUs, wherever it runs. It is queued while there are samples, so it wakes no
+ * CPU of an idle machine; the first sample after that queues it.
+ *
+ * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
+ * file. Both return after a pause, which doubles each time that they leave again.
  *
  * Invariants:
- *  1. While a limit is set, the guard is registered and each CPU that is online has its
- *     work queued or running. A CPU that sleeps is not woken for it.
- *  2. What has left stays out until throttled_functions is written, also if the limits
- *     are taken back, and is listed there; so is what left with its module.
+ *  1. An instance has a struct trace_guard from its first limit until it goes.
+ *  2. A function or event is throttled if and only if it has a row with @out set.
+ *  3. A row's key is compared with live sites and files, and never followed.
  *
  * Lock order:
- *	guard_mutex > event_mutex > trace_types_lock > ftrace_lock
- * guard_mutex covers setting the limits, ftrace_lock their values and the list. A CPU's
- * samples are those of its work.
+ *	guard_mutex > trace_types_lock > ftrace_lock
+ * trace_types_lock covers limits, rows and the looks. Samples are the CPU's own; a look reads
+ * them and may lose one that is taken at that time.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/cleanup.h>
-#include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
-#include <linux/fs.h>
 #include <linux/ftrace.h>
-#include <linux/ftrace_arch.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kstrtox.h>
 #include <linux/list.h>
-#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/printk.h>
-#include <linux/sched/clock.h>
+#include <linux/preempt.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "ftrace_attach.h"
-#include "ftrace_callset.h"
-#include "ftrace_counts.h"
-#include "ftrace_guarded.h"
+#include "ftrace_filter.h"
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
@@ -60,132 +56,221 @@
 #include "trace_guard.h"
 #include "trace_guard_cost.h"
 
-#define GUARD_PERIOD	(HZ / 10)
+#define GUARD_PERIOD		(HZ / 10)
+#define GUARD_PERIOD_NS		(NSEC_PER_SEC / 10)
+/* Something is back: is it still too much? */
+#define GUARD_SOON		max(HZ / 100, 1)
+/* Less says nothing of a rate. */
+#define GUARD_MIN_NS		(5 * NSEC_PER_MSEC)
+#define GUARD_MIN_PAUSE		(1ULL * NSEC_PER_SEC)
+#define GUARD_MAX_PAUSE		(60ULL * NSEC_PER_SEC)
 
-/**
- * enum guard_limit - which limit was exceeded
- * @GUARD_LIMIT_NONE: none
- * @GUARD_LIMIT_RATE: tracing_max_rate, by the function
- * @GUARD_LIMIT_RATE_ALL: its second number, by all
- * @GUARD_LIMIT_OVERHEAD: max_overhead
- */
+#define GUARD_MAX_STEP		128
+/* So many samples a look are enough. */
+#define GUARD_SAMPLES		1024
+#define GUARD_WAYS		8
+#define GUARD_SLOTS		512
+
 enum guard_limit {
-	GUARD_LIMIT_NONE,
 	GUARD_LIMIT_RATE,
-	GUARD_LIMIT_RATE_ALL,
 	GUARD_LIMIT_OVERHEAD,
+	GUARD_NR_LIMITS,
+	GUARD_LIMIT_NONE = GUARD_NR_LIMITS,
 };
 
-static const char * const guard_limit_names[] = {
-	[GUARD_LIMIT_RATE]	= "tracing_max_rate",
-	[GUARD_LIMIT_RATE_ALL]	= "tracing_max_rate of all",
+static const char * const guard_names[] = {
+	[GUARD_LIMIT_RATE]	= "max_rate",
 	[GUARD_LIMIT_OVERHEAD]	= "max_overhead",
 };
 
 /**
- * struct guard_limits - the limits; 0 stands for none
- * @rate: calls a second and CPU of one function
- * @rate_all: of all functions
- * @overhead: percent of a CPU's time
+ * struct guard_slot - the samples of a function or an event on a CPU
+ * @key: the site, or the address of the file; 0 if the slot is free
+ * @kind: of its records
+ * @nr: how many records the samples stand for, ever
+ * @seen: how many the looks have seen
  */
-struct guard_limits {
-	unsigned int	rate;
-	unsigned int	rate_all;
-	unsigned int	overhead;
+struct guard_slot {
+	unsigned long		key;
+	enum trace_guard_kind	kind;
+	u32			nr;
+	u32			seen;
 };
 
-/**
- * struct guard_sample - what was called on a CPU since the last sample
- * @ip: the site, or 0
- * @probe: the probe, or NULL
- * @calls: how often
- * @cost: nanoseconds that tracing this took
- * @over: the limit for which it has to leave
- */
-struct guard_sample {
-	unsigned long		ip;
-	void			*probe;
-	u64			calls;
-	u64			cost;
-	enum guard_limit	over;
-};
-
-/**
- * struct guard_round - one look of a CPU
- * @time: nanoseconds since the last one
- * @nr: number of samples
- * @max: how many there is memory for
- * @sample: the samples
- */
-struct guard_round {
-	u64			time;
-	unsigned int		nr;
-	unsigned int		max;
-	struct guard_sample	*sample;
-};
-
-/**
- * struct guard_cpu - what a CPU does for the guard
- * @work: looks
- * @cpu: the CPU
- * @last: when it looked last, by local_clock(); 0 if never since the guard is on
- * @round: the memory for its samples
- * @count: what it counted in a group of records
- */
 struct guard_cpu {
-	struct delayed_work	work;
-	unsigned int		cpu;
-	u64			last;
-	struct guard_round	round;
-	u64			count[FTRACE_COUNT_GROUP];
+	struct guard_slot	slot[GUARD_SLOTS];
 };
 
 /**
- * struct guard_gone - what has left
- * @node: in the list of all
- * @time: when, by local_clock()
- * @rate: calls a second then
- * @cpu: the CPU on which it was called so often
+ * struct trace_guard - the limits of an instance
+ * @tr: the instance
+ * @max: the limits; 0 stands for no limit
+ * @last: when the samples were looked at last
+ * @rows: the functions and events that are throttled, or were not long ago
+ * @cpu: the samples
+ */
+struct trace_guard {
+	struct trace_array		*tr;
+	unsigned int			max[GUARD_NR_LIMITS];
+	u64				last;
+	struct list_head		rows;
+	struct guard_cpu __percpu	*cpu;
+};
+
+/**
+ * struct guard_row - a function or event that is throttled, or was not long ago
+ * @node: in the list of the instance
+ * @key: as in a slot
+ * @kind: as in a slot
+ * @out: it is throttled
+ * @since: when it left or returned
+ * @pause: for how long it leaves
+ * @rate: records a second when it left
+ * @cpu: the CPU with that rate
+ * @times: how often it left
  * @over: the limit
  * @name: the function, with its module in brackets, or the event
  */
-struct guard_gone {
+struct guard_row {
 	struct list_head	node;
-	u64			time;
+	unsigned long		key;
+	enum trace_guard_kind	kind;
+	bool			out;
+	u64			since;
+	u64			pause;
 	u64			rate;
 	unsigned int		cpu;
+	unsigned int		times;
 	enum guard_limit	over;
-	char			name[KSYM_SYMBOL_LEN];
+	char			name[];
 };
+
+/**
+ * struct guard_sample - the records of a function or an event on a CPU since the last look
+ * @key: as in a slot
+ * @kind: as in a slot
+ * @calls: how many records there were, by the samples
+ * @sure: how many at least, but for one case in forty
+ * @cost: nanoseconds that they took
+ * @over: the limit for which it has to leave
+ * @row: its row, if it can leave
+ */
+struct guard_sample {
+	unsigned long		key;
+	enum trace_guard_kind	kind;
+	u64			calls;
+	u64			sure;
+	u64			cost;
+	enum guard_limit	over;
+	struct guard_row	*row;
+};
+
+struct guard_round {
+	u64			time;
+	unsigned int		nr;
+	struct guard_sample	sample[GUARD_SLOTS];
+};
+
+/* How a CPU takes samples. */
+struct guard_steps {
+	u32	step;
+	u32	random;
+	u32	taken;
+	u32	seen;
+};
+
+DEFINE_STATIC_KEY_FALSE(trace_guard_on);
+/* Records until the next sample. */
+DEFINE_PER_CPU(int, trace_guard_left);
+static DEFINE_PER_CPU(struct guard_steps, guard_steps);
 
 static DEFINE_MUTEX(guard_mutex);
-static struct guard_limits guard_limits;
-static LIST_HEAD(guard_gone);
-static DEFINE_PER_CPU(struct guard_cpu *, guard_cpus);
-static const struct trace_guard_probes *guard_probes;
+/* The look's. */
+static struct guard_round guard_round;
+/* Picoseconds of a record; 0 until they are asked for. */
+static u64 guard_cost[TRACE_GUARD_KINDS];
 
-/* Read by CPUs that come online. */
-static bool guard_runs;
+static struct workqueue_struct *guard_wq;
+static void guard_look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(guard_work, guard_look);
+/* The looks go on by themselves. */
+static bool guard_awake;
 
-static struct ftrace_ops guard_ops = {
-	.func	= ftrace_count_call,
-};
+/* Samples */
 
-/* Picoseconds of a call, by ops->guarded; 0 as long as nobody asked. */
-static u64 guard_cost[FTRACE_NR_GUARDED];
+static void guard_kick(struct irq_work *work)
+{
+	mod_delayed_work(guard_wq, &guard_work, 0);
+}
+
+static DEFINE_IRQ_WORK(guard_kick_work, guard_kick);
+
+static bool guard_has_limit(const struct trace_guard *guard)
+{
+	return READ_ONCE(guard->max[GUARD_LIMIT_RATE]) ||
+	       READ_ONCE(guard->max[GUARD_LIMIT_OVERHEAD]);
+}
+
+/* Records to the next sample: @steps->step in the mean, so that no loop keeps time with it. */
+static int guard_next(struct guard_steps *steps)
+{
+	steps->random = steps->random * 1664525 + 1013904223;
+	return 1 + (((u64)steps->random * (2 * max(steps->step, 1) - 1)) >> 32);
+}
+
+static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard_kind kind, u32 nr)
+{
+	struct guard_slot *way = &gc->slot[hash_long(key, 6) * GUARD_WAYS], *slot = NULL;
+
+	BUILD_BUG_ON(GUARD_SLOTS >> 6 != GUARD_WAYS);
+	for (unsigned int i = 0; i < GUARD_WAYS; i++) {
+		if (READ_ONCE(way[i].key) == key) {
+			slot = &way[i];
+			break;
+		}
+		if (!slot && !READ_ONCE(way[i].key))
+			slot = &way[i];
+	}
+	/* The next look makes room. */
+	if (!slot)
+		return;
+	WRITE_ONCE(slot->kind, kind);
+	WRITE_ONCE(slot->key, key);
+	WRITE_ONCE(slot->nr, slot->nr + nr);
+}
+
+/**
+ * trace_guard_sample - take a sample
+ * @tr: the instance that has recorded something
+ * @key: the function's site, or the event's file
+ * @kind: the kind of record
+ *
+ * Context: wherever something is recorded, NMIs included.
+ */
+void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind)
+{
+	struct trace_guard *guard;
+	struct guard_steps *steps;
+
+	preempt_disable_notrace();
+	steps = this_cpu_ptr(&guard_steps);
+	this_cpu_write(trace_guard_left, guard_next(steps));
+	WRITE_ONCE(steps->taken, steps->taken + 1);
+	/* Its content before the pointer. Pairs with guard_get(). */
+	guard = smp_load_acquire(&tr->guard);
+	if (guard && guard_has_limit(guard)) {
+		guard_note(this_cpu_ptr(guard->cpu), key, kind, max(steps->step, 1));
+		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, true))
+			irq_work_queue(&guard_kick_work);
+	}
+	preempt_enable_notrace();
+}
 
 /* Decisions */
 
 static u64 guard_rate(u64 calls, u64 time)
 {
 	return mul_u64_u64_div_u64(calls, NSEC_PER_SEC, time);
-}
-
-static int guard_cmp_calls(const void *a, const void *b)
-{
-	const struct guard_sample *x = a, *y = b;
-
-	return x->calls < y->calls ? 1 : x->calls > y->calls ? -1 : 0;
 }
 
 static int guard_cmp_cost(const void *a, const void *b)
@@ -195,626 +280,591 @@ static int guard_cmp_cost(const void *a, const void *b)
 	return x->cost < y->cost ? 1 : x->cost > y->cost ? -1 : 0;
 }
 
-/* What a limit for all together counts. */
-static u64 guard_amount(const struct guard_sample *sample, enum guard_limit over)
-{
-	return over == GUARD_LIMIT_OVERHEAD ? sample->cost : sample->calls;
-}
-
-/* Those with the largest amounts leave until the rest is not more than @max. */
-static void guard_shed(struct guard_round *round, enum guard_limit over, u64 max)
+/* The most expensive ones leave until the rest costs no more than @max. */
+static void guard_shed(struct guard_round *round, u64 max)
 {
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < round->nr; i++) {
-		if (!round->sample[i].over)
-			sum += guard_amount(&round->sample[i], over);
+		if (round->sample[i].over == GUARD_LIMIT_NONE)
+			sum += round->sample[i].cost;
 	}
 	if (sum <= max)
 		return;
-	sort(round->sample, round->nr, sizeof(*round->sample),
-	     over == GUARD_LIMIT_OVERHEAD ? guard_cmp_cost : guard_cmp_calls, NULL);
+	sort(round->sample, round->nr, sizeof(*round->sample), guard_cmp_cost, NULL);
 	for (unsigned int i = 0; i < round->nr && sum > max; i++) {
-		struct guard_sample *sample = &round->sample[i];
-
-		if (sample->over)
+		if (round->sample[i].over != GUARD_LIMIT_NONE)
 			continue;
-		sample->over = over;
-		sum -= guard_amount(sample, over);
+		round->sample[i].over = GUARD_LIMIT_OVERHEAD;
+		sum -= round->sample[i].cost;
 	}
 }
 
-/* Says of each sample whether it has to leave. Returns whether any has. */
-static bool guard_decide(struct guard_round *round, const struct guard_limits *limits)
+/* Says of each sample whether it has to leave. */
+static void guard_decide(struct guard_round *round, const unsigned int *max)
 {
-	bool any = false;
+	/* Short bursts are no rate. */
+	u64 most = mul_u64_u64_div_u64(max[GUARD_LIMIT_RATE], max(round->time, GUARD_PERIOD_NS),
+				       NSEC_PER_SEC);
 
 	for (unsigned int i = 0; i < round->nr; i++) {
 		struct guard_sample *sample = &round->sample[i];
 
-		if (limits->rate && guard_rate(sample->calls, round->time) > limits->rate)
-			sample->over = GUARD_LIMIT_RATE;
+		sample->over = max[GUARD_LIMIT_RATE] && sample->sure > most ? GUARD_LIMIT_RATE :
+									      GUARD_LIMIT_NONE;
 	}
-	if (limits->rate_all)
-		guard_shed(round, GUARD_LIMIT_RATE_ALL,
-			   mul_u64_u64_div_u64(limits->rate_all, round->time, NSEC_PER_SEC));
-	if (limits->overhead)
-		guard_shed(round, GUARD_LIMIT_OVERHEAD,
-			   mul_u64_u64_div_u64(round->time, limits->overhead, 100));
-	for (unsigned int i = 0; i < round->nr; i++)
-		any |= round->sample[i].over;
+	if (max[GUARD_LIMIT_OVERHEAD])
+		guard_shed(round, mul_u64_u64_div_u64(round->time, max[GUARD_LIMIT_OVERHEAD], 100));
+}
+
+static void guard_collect(struct guard_round *round, struct guard_cpu *gc, u32 step)
+{
+	round->nr = 0;
+	for (unsigned int i = 0; i < GUARD_SLOTS; i++) {
+		struct guard_slot *slot = &gc->slot[i];
+		u32 nr = READ_ONCE(slot->nr) - slot->seen;
+
+		slot->seen += nr;
+		if (!nr) {
+			WRITE_ONCE(slot->key, 0);
+			continue;
+		}
+		round->sample[round->nr++] = (struct guard_sample) {
+			.key	= READ_ONCE(slot->key),
+			.kind	= READ_ONCE(slot->kind),
+			.calls	= nr,
+			.sure	= step > 1 ? nr - min(nr, 2 * step * int_sqrt(nr / step)) : nr,
+			.cost	= mul_u64_u64_div_u64(nr, guard_cost[READ_ONCE(slot->kind)], 1000),
+		};
+	}
+}
+
+/* Leaving and returning */
+
+static struct guard_row *guard_find(struct trace_guard *guard, unsigned long key)
+{
+	struct guard_row *row;
+
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->key == key)
+			return row;
+	}
+	return NULL;
+}
+
+static struct trace_event_file *guard_file(const struct trace_guard *guard, unsigned long key)
+{
+	struct trace_event_file *file;
+
+	list_for_each_entry(file, &guard->tr->events, list) {
+		if ((unsigned long)file == key)
+			return file;
+	}
+	return NULL;
+}
+
+/* The row of a sample, made if it has no row. NULL without memory, or if the event is gone. */
+static struct guard_row *guard_row(struct trace_guard *guard, const struct guard_sample *sample)
+{
+	struct guard_row *row = guard_find(guard, sample->key);
+	const struct trace_event_file *file = NULL;
+	char name[KSYM_SYMBOL_LEN];
+	int len;
+
+	if (sample->kind == TRACE_GUARD_EVENT) {
+		file = guard_file(guard, sample->key);
+		if (!file)
+			return NULL;
+	}
+	if (row)
+		return row;
+	if (file)
+		len = scnprintf(name, sizeof(name), "%s:%s", file->event_call->class->system,
+				trace_event_name(file->event_call));
+	else
+		len = scnprintf(name, sizeof(name), "%ps", (void *)sample->key);
+	row = kzalloc(struct_size(row, name, len + 1), GFP_KERNEL);
+	if (!row)
+		return NULL;
+	row->key = sample->key;
+	row->kind = sample->kind;
+	memcpy(row->name, name, len);
+	list_add_tail(&row->node, &guard->rows);
+	return row;
+}
+
+static int guard_throttle(struct trace_guard *guard, struct ftrace_site_set *sites, bool out)
+{
+	unsigned int nr = 0;
+
+	ftrace_site_set_sort(sites);
+	guard(mutex)(&ftrace_lock);
+	/* Modules may be gone. */
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (ftrace_site_find(sites->ip[i]))
+			sites->ip[nr++] = sites->ip[i];
+	}
+	sites->nr = nr;
+	if (!nr)
+		return 0;
+	return ftrace_disabled ? -ENODEV :
+	       ftrace_filter_throttle(guard->tr->ops->filter, sites, out);
+}
+
+static void guard_throttle_event(struct trace_guard *guard, unsigned long key, bool out)
+{
+	struct trace_event_file *file = guard_file(guard, key);
+
+	if (file)
+		assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
+}
+
+static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt, ...)
+{
+	char line[KSYM_SYMBOL_LEN + 128];
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	__trace_array_puts(guard->tr, _THIS_IP_, line, strlen(line));
+}
+
+static void guard_leave(struct trace_guard *guard, const struct guard_sample *sample,
+			unsigned int cpu)
+{
+	struct guard_row *row = sample->row;
+
+	/* Another CPU was first. */
+	if (row->out)
+		return;
+	if (row->kind == TRACE_GUARD_EVENT)
+		guard_throttle_event(guard, row->key, true);
+	row->out = true;
+	row->since = guard->last;
+	row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
+	row->rate = guard_rate(sample->calls, guard_round.time);
+	row->cpu = cpu;
+	row->times++;
+	row->over = sample->over;
+	guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
+		   row->name, row->rate, cpu, guard_names[row->over]);
+}
+
+/* Functions and events over a limit leave. Without memory they do so after the next look. */
+static void guard_take(struct trace_guard *guard, struct guard_round *round, unsigned int cpu)
+{
+	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(round->nr);
+	unsigned int nr = 0;
+
+	if (!sites)
+		return;
+	for (unsigned int i = 0; i < round->nr; i++) {
+		struct guard_sample *sample = &round->sample[i];
+
+		sample->row = sample->over == GUARD_LIMIT_NONE ? NULL : guard_row(guard, sample);
+		if (sample->row && !sample->row->out && sample->kind != TRACE_GUARD_EVENT)
+			sites->ip[nr++] = sample->key;
+	}
+	sites->nr = nr;
+	if (guard_throttle(guard, sites, true))
+		return;
+	for (unsigned int i = 0; i < round->nr; i++) {
+		if (round->sample[i].row)
+			guard_leave(guard, &round->sample[i], cpu);
+	}
+}
+
+/* By name, if there is one: "" is all. Otherwise when it is time. */
+static bool guard_returns(const struct guard_row *row, const char *name, u64 now)
+{
+	if (name)
+		return !*name || !strcmp(name, row->name);
+	return now - row->since >= (row->out ? row->pause : GUARD_MAX_PAUSE);
+}
+
+/* Returns 1 if any has returned, 0, or an error. Rows go that need not be remembered. */
+static int guard_return(struct trace_guard *guard, const char *name, u64 now)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	struct guard_row *row, *next;
+	bool any = false;
+	int ret;
+
+	if (list_empty(&guard->rows))
+		return 0;
+	sites = ftrace_site_set_alloc(list_count_nodes(&guard->rows));
+	if (!sites)
+		return -ENOMEM;
+	sites->nr = 0;
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->out && row->kind != TRACE_GUARD_EVENT && guard_returns(row, name, now))
+			sites->ip[sites->nr++] = row->key;
+	}
+	ret = guard_throttle(guard, sites, false);
+	if (ret)
+		return ret;
+	list_for_each_entry_safe(row, next, &guard->rows, node) {
+		if (!guard_returns(row, name, now))
+			continue;
+		any |= row->out;
+		if (row->out && row->kind == TRACE_GUARD_EVENT)
+			guard_throttle_event(guard, row->key, false);
+		if (!row->out || name) {
+			list_del(&row->node);
+			kfree(row);
+			continue;
+		}
+		row->out = false;
+		row->since = now;
+	}
 	return any;
 }
 
-/* Samples */
+/* Looks */
 
-/* Without memory, what does not fit is looked at the next time. */
-static void guard_add(struct guard_round *round, const struct guard_sample *sample)
+/* Looks at the records of all CPUs. Returns the jiffies until the next return, if any. */
+static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 {
-	if (round->nr == round->max) {
-		unsigned int max = max(2 * round->max, 256);
-		void *p = kvrealloc(round->sample, max * sizeof(*sample), GFP_KERNEL);
+	unsigned long next = MAX_JIFFY_OFFSET;
+	const struct guard_row *row;
+	int cpu;
 
-		if (!p)
-			return;
-		round->sample = p;
-		round->max = max;
+	if (now - guard->last >= GUARD_MIN_NS) {
+		guard_round.time = now - guard->last;
+		guard->last = now;
+		for_each_possible_cpu(cpu) {
+			guard_collect(&guard_round, per_cpu_ptr(guard->cpu, cpu),
+				      per_cpu(guard_steps, cpu).step);
+			guard_decide(&guard_round, guard->max);
+			guard_take(guard, &guard_round, cpu);
+		}
 	}
-	round->sample[round->nr++] = *sample;
+	if (guard_return(guard, NULL, now))
+		return GUARD_SOON;
+	list_for_each_entry(row, &guard->rows, node) {
+		u64 left = row->since + (row->out ? row->pause : GUARD_MAX_PAUSE) - now;
+
+		next = min(next, nsecs_to_jiffies(left) + 1);
+	}
+	return next;
 }
 
-static u64 guard_price(u64 calls, u64 picoseconds)
+/* Fits the steps to the CPUs' rates. Returns whether there were samples. */
+static bool guard_fit_steps(void)
 {
-	return mul_u64_u64_div_u64(calls, picoseconds, 1000);
-}
-
-/**
- * trace_guard_add_probe - tell the guard of a probe
- * @round: what struct trace_guard_probes' sample() got
- * @probe: the probe
- * @calls: how often it was hit on this CPU since the last time
- *
- * Context: in sample(), with event_mutex held.
- */
-void trace_guard_add_probe(struct guard_round *round, void *probe, u64 calls)
-{
-	guard_add(round, &(struct guard_sample) {
-		.probe	= probe,
-		.calls	= calls,
-		.cost	= guard_price(calls, guard_cost[FTRACE_GUARDED_PROBE]),
-	});
-}
-
-/* What a call of a site costs, in picoseconds; -1 if nothing there is guarded. */
-static long guard_site_cost(const struct ftrace_record *rec)
-{
-	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	bool any = false;
-	long cost = 0;
+	int cpu;
 
-	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
-		any |= cs->ops[i]->guarded;
-		cost += guard_cost[cs->ops[i]->guarded];
+	for_each_possible_cpu(cpu) {
+		struct guard_steps *steps = per_cpu_ptr(&guard_steps, cpu);
+		u32 taken = READ_ONCE(steps->taken) - steps->seen;
+
+		steps->seen += taken;
+		any |= taken;
+		WRITE_ONCE(steps->step, clamp((u64)taken * max(steps->step, 1) / GUARD_SAMPLES, 1,
+					      GUARD_MAX_STEP));
 	}
-	return any ? cost : -1;
+	return any;
 }
 
-static void guard_sample_group(struct guard_cpu *gc, const struct ftrace_table *table,
-			       unsigned int group)
+static void guard_look(struct work_struct *work)
 {
-	const struct ftrace_record *rec = &table->recs[group * FTRACE_COUNT_GROUP];
-	unsigned int nr = ftrace_counts_take(guard_ops.counts, table, group, gc->count);
-
-	for (unsigned int i = 0; i < nr; i++) {
-		long cost = gc->count[i] ? guard_site_cost(&rec[i]) : -1;
-
-		if (cost < 0)
-			continue;
-		guard_add(&gc->round, &(struct guard_sample) {
-			.ip	= ftrace_rec_ip(table, &rec[i]),
-			.calls	= gc->count[i],
-			.cost	= guard_price(gc->count[i], cost),
-		});
-	}
-}
-
-/* Context: the CPU's work; ftrace_lock is held, and event_mutex if @probes. */
-static void guard_sample_all(struct guard_cpu *gc, bool probes)
-{
-	struct ftrace_table *table;
-	u64 now = local_clock();
-
-	gc->round.nr = 0;
-	gc->round.time = max(now - gc->last, 1);
-	for_each_ftrace_table(table) {
-		for (unsigned int i = 0; i < ftrace_count_groups(table); i++)
-			guard_sample_group(gc, table, i);
-	}
-	if (probes)
-		guard_probes->sample(&gc->round);
-	/* What was called before the guard was on is not known. */
-	if (!gc->last)
-		gc->round.nr = 0;
-	gc->last = now;
-}
-
-/* Leaving */
-
-static void guard_remember(const struct guard_cpu *gc, const struct guard_sample *sample)
-{
-	struct guard_gone *gone = kzalloc(sizeof(*gone), GFP_KERNEL);
-
-	if (!gone)
-		return;
-	gone->time = gc->last;
-	gone->rate = guard_rate(sample->calls, gc->round.time);
-	gone->cpu = gc->cpu;
-	gone->over = sample->over;
-	if (sample->ip)
-		snprintf(gone->name, sizeof(gone->name), "%ps", (void *)sample->ip);
-	else
-		guard_probes->name(sample->probe, gone->name, sizeof(gone->name));
-	list_add_tail(&gone->node, &guard_gone);
-}
-
-/* One line in each trace that a function may be missing from. */
-static void guard_tell(const struct guard_gone *gone)
-{
+	unsigned long next = MAX_JIFFY_OFFSET;
 	struct trace_array *tr;
-	char line[KSYM_SYMBOL_LEN + 128];
-	int len;
-
-	len = scnprintf(line, sizeof(line),
-			"%s is not traced any more: %llu calls a second on CPU %u exceed %s",
-			gone->name, gone->rate, gone->cpu, guard_limit_names[gone->over]);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		if (tr->flags & TRACE_ARRAY_FL_GLOBAL || tr->current_trace != &nop_trace)
-			__trace_array_puts(tr, _THIS_IP_, line, len);
-	}
-}
-
-static void guard_take_sites(struct guard_cpu *gc)
-{
-	const struct guard_round *round = &gc->round;
-	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(round->nr);
-
-	if (!set)
-		return;
-	set->nr = 0;
-	for (unsigned int i = 0; i < round->nr; i++) {
-		const struct guard_sample *sample = &round->sample[i];
-
-		/* Its module may be gone. */
-		if (sample->over && sample->ip && ftrace_site_find(sample->ip))
-			set->ip[set->nr++] = sample->ip;
-	}
-	if (!set->nr)
-		return;
-	ftrace_site_set_sort(set);
-	/* The next round tries again. */
-	if (ftrace_guarded_leave(set))
-		return;
-	for (unsigned int i = 0; i < round->nr; i++) {
-		if (round->sample[i].over && ftrace_site_set_has(set, round->sample[i].ip))
-			guard_remember(gc, &round->sample[i]);
-	}
-}
-
-static void guard_take_probes(struct guard_cpu *gc)
-{
-	for (unsigned int i = 0; i < gc->round.nr; i++) {
-		struct guard_sample *sample = &gc->round.sample[i];
-
-		if (!sample->over || !sample->probe)
-			continue;
-		guard_probes->leave(sample->probe);
-		guard(mutex)(&ftrace_lock);
-		guard_remember(gc, sample);
-	}
-}
-
-/* Context: event_mutex is held if a probe has to leave. */
-static void guard_take(struct guard_cpu *gc)
-{
-	struct list_head *last;
-	struct guard_gone *gone;
+	u64 now;
 
 	guard(mutex)(&trace_types_lock);
 
-	scoped_guard(mutex, &ftrace_lock) {
-		last = guard_gone.prev;
-		guard_take_sites(gc);
+	now = trace_guard_clock();
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (tr->guard)
+			next = min(next, guard_look_at(tr->guard, now));
 	}
-	guard_take_probes(gc);
-	guard(mutex)(&ftrace_lock);
-	gone = list_entry(last, struct guard_gone, node);
-	list_for_each_entry_continue(gone, &guard_gone, node)
-		guard_tell(gone);
-}
-
-/* Returns whether something has to leave. */
-static bool guard_look(struct guard_cpu *gc, bool probes)
-{
-	guard(mutex)(&ftrace_lock);
-	guard(migrate)();
-
-	/* If the CPU has gone offline, its counts wait for it. */
-	if (smp_processor_id() != gc->cpu)
-		return false;
-	guard_sample_all(gc, probes);
-	return guard_decide(&gc->round, &guard_limits);
-}
-
-static void guard_work(struct work_struct *work)
-{
-	struct guard_cpu *gc = container_of(to_delayed_work(work), struct guard_cpu, work);
-	bool probes = guard_probes && guard_probes->any();
-
-	if (probes)
-		mutex_lock(&event_mutex);
-	if (guard_look(gc, probes))
-		guard_take(gc);
-	if (probes)
-		mutex_unlock(&event_mutex);
-
-	guard(cpus_read_lock)();
-	if (READ_ONCE(guard_runs) && cpu_online(gc->cpu))
-		queue_delayed_work_on(gc->cpu, system_highpri_wq, &gc->work, GUARD_PERIOD);
+	if (guard_fit_steps())
+		next = min(next, GUARD_PERIOD);
+	else
+		WRITE_ONCE(guard_awake, false);
+	if (next < MAX_JIFFY_OFFSET)
+		queue_delayed_work(guard_wq, &guard_work, next);
 }
 
 /* On and off */
 
-static void guard_free_cpus(void)
+/* The instance's guard, made with its first limit. Context: trace_types_lock is held. */
+static struct trace_guard *guard_get(struct trace_array *tr)
 {
-	int cpu;
+	struct trace_guard *guard = tr->guard;
 
-	for_each_possible_cpu(cpu) {
-		struct guard_cpu *gc = per_cpu(guard_cpus, cpu);
-
-		if (gc)
-			kvfree(gc->round.sample);
-		kfree(gc);
-		per_cpu(guard_cpus, cpu) = NULL;
+	if (guard)
+		return guard;
+	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	if (!guard)
+		return NULL;
+	guard->cpu = alloc_percpu(struct guard_cpu);
+	if (!guard->cpu) {
+		kfree(guard);
+		return NULL;
 	}
+	guard->tr = tr;
+	INIT_LIST_HEAD(&guard->rows);
+	/* Pairs with trace_guard_sample(). */
+	smp_store_release(&tr->guard, guard);
+	return guard;
 }
 
-static int guard_alloc_cpus(void)
+static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct guard_cpu *gc = kzalloc_node(sizeof(*gc), GFP_KERNEL, cpu_to_node(cpu));
-
-		if (!gc) {
-			guard_free_cpus();
-			return -ENOMEM;
-		}
-		gc->cpu = cpu;
-		INIT_DEFERRABLE_WORK(&gc->work, guard_work);
-		per_cpu(guard_cpus, cpu) = gc;
-	}
-	return 0;
-}
-
-static int guard_attach(void)
-{
-	struct ftrace_counts *counts;
+	struct trace_guard *guard;
+	bool had;
 	int ret;
 
-	guard(mutex)(&ftrace_lock);
+	guard(mutex)(&guard_mutex);
 
-	counts = ftrace_counts_alloc(1);
-	if (!counts)
-		return -ENOMEM;
-	guard_ops.counts = counts;
-	ret = ftrace_guard_attach(&guard_ops);
-	if (ret) {
-		guard_ops.counts = NULL;
-		ftrace_counts_put(counts);
-	}
-	return ret;
-}
-
-static void guard_detach(void)
-{
-	struct ftrace_counts *counts = guard_ops.counts;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		ftrace_guard_detach();
-		WRITE_ONCE(guard_ops.counts, NULL);
-	}
-	/* Somebody may be in the function of the ops. */
-	ftrace_wait_for_tasks();
-	guard(mutex)(&ftrace_lock);
-	ftrace_counts_put(counts);
-}
-
-static int guard_start(void)
-{
-	int ret = guard_alloc_cpus(), cpu;
-
-	if (ret)
-		return ret;
-	ret = guard_attach();
-	if (ret) {
-		guard_free_cpus();
-		return ret;
-	}
-	guard(cpus_read_lock)();
-	WRITE_ONCE(guard_runs, true);
-	for_each_online_cpu(cpu)
-		queue_delayed_work_on(cpu, system_highpri_wq, &per_cpu(guard_cpus, cpu)->work, 0);
-	return 0;
-}
-
-static void guard_stop(void)
-{
-	int cpu;
-
-	scoped_guard(cpus_read_lock)
-		WRITE_ONCE(guard_runs, false);
-	for_each_possible_cpu(cpu)
-		cancel_delayed_work_sync(&per_cpu(guard_cpus, cpu)->work);
-	guard_detach();
-	guard_free_cpus();
-}
-
-static int guard_cpu_online(unsigned int cpu)
-{
-	if (guard_runs)
-		queue_delayed_work_on(cpu, system_highpri_wq, &per_cpu(guard_cpus, cpu)->work, 0);
-	return 0;
-}
-
-static bool guard_wants(const struct guard_limits *limits)
-{
-	return limits->rate || limits->rate_all || limits->overhead;
-}
-
-static int guard_set(const struct guard_limits *limits)
-{
-	int ret = 0;
-
-	lockdep_assert_held(&guard_mutex);
-
-	if (limits->overhead && !guard_cost[FTRACE_GUARDED_FUNCTION])
+	if (limit == GUARD_LIMIT_OVERHEAD && max && !guard_cost[TRACE_GUARD_FUNCTION]) {
 		ret = trace_guard_measure(guard_cost);
-	if (!ret && guard_wants(limits) && !guard_runs)
-		ret = guard_start();
-	if (ret)
-		return ret;
-	scoped_guard(mutex, &ftrace_lock)
-		guard_limits = *limits;
-	if (!guard_wants(limits) && guard_runs)
-		guard_stop();
-	return 0;
-}
-
-/* All come back. */
-static int guard_reset(void)
-{
-	struct guard_gone *gone, *next;
-	int ret;
-
-	guard(mutex)(&event_mutex);
-
-	if (guard_probes)
-		guard_probes->come_back();
-
-	/* Nobody is about to tell of what is forgotten here. */
-	guard(mutex)(&trace_types_lock);
-	guard(mutex)(&ftrace_lock);
-
-	ret = ftrace_guarded_return();
-	if (ret)
-		return ret;
-	list_for_each_entry_safe(gone, next, &guard_gone, node) {
-		list_del(&gone->node);
-		kfree(gone);
+		if (ret)
+			return ret;
 	}
+
+	guard(mutex)(&trace_types_lock);
+
+	guard = guard_get(tr);
+	if (!guard)
+		return -ENOMEM;
+	had = guard_has_limit(guard);
+	WRITE_ONCE(guard->max[limit], max);
+	if (had == guard_has_limit(guard))
+		return 0;
+	guard->last = trace_guard_clock();
+	if (had)
+		static_branch_dec(&trace_guard_on);
+	else
+		static_branch_inc(&trace_guard_on);
 	return 0;
 }
 
 /**
- * trace_guard_register_probes - let the guard look after probes that are no ops
- * @probes: how
+ * trace_guard_forget - free the guard of an instance
+ * @tr: the instance, which records nothing any more
  *
- * Context: boot.
+ * Context: trace_types_lock is held; sleeps.
  */
-void __init trace_guard_register_probes(const struct trace_guard_probes *probes)
+void trace_guard_forget(struct trace_array *tr)
 {
-	guard_probes = probes;
+	struct trace_guard *guard = tr->guard;
+	struct guard_row *row, *next;
+
+	if (!guard)
+		return;
+	if (guard_has_limit(guard))
+		static_branch_dec(&trace_guard_on);
+	tr->guard = NULL;
+	list_for_each_entry_safe(row, next, &guard->rows, node)
+		kfree(row);
+	free_percpu(guard->cpu);
+	kfree(guard);
+}
+
+/**
+ * trace_guard_tell_start - let the trace say that functions and events are missing from it
+ * @tr: the instance, whose tracer starts
+ *
+ * Context: trace_types_lock is held.
+ */
+void trace_guard_tell_start(struct trace_array *tr)
+{
+	const struct guard_row *row;
+	unsigned int nr = 0;
+
+	if (!tr->guard)
+		return;
+	list_for_each_entry(row, &tr->guard->rows, node)
+		nr += row->out;
+	if (nr)
+		guard_tell(tr->guard, "%u functions and events are throttled", nr);
 }
 
 /* Files */
 
-#define GUARD_MAX_TEXT	64
+#define GUARD_MAX_TEXT	(KSYM_SYMBOL_LEN + 2)
 
-enum {
-	GUARD_ERR_RATE,
-	GUARD_ERR_OVERHEAD,
-};
+#define GUARD_ERR_NAME	GUARD_NR_LIMITS
 
 static const char * const guard_errs[] = {
-	[GUARD_ERR_RATE]	= "Expected calls a second, of one function or of one and of all",
-	[GUARD_ERR_OVERHEAD]	= "Expected a percentage from 0 to 99",
+	[GUARD_LIMIT_RATE]	= "Expected records a second",
+	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
+	[GUARD_ERR_NAME]	= "Not throttled",
 };
 
-static char *guard_get_text(const char __user *ubuf, size_t cnt, char *text)
+static char *guard_get_text(const char __user *ubuf, size_t cnt)
 {
-	if (cnt >= GUARD_MAX_TEXT)
-		return ERR_PTR(-E2BIG);
-	if (copy_from_user(text, ubuf, cnt))
-		return ERR_PTR(-EFAULT);
-	text[cnt] = '\0';
-	return strim(text);
+	return cnt >= GUARD_MAX_TEXT ? ERR_PTR(-E2BIG) : memdup_user_nul(ubuf, cnt);
 }
 
-static int guard_refuse(const char *file, const char *text, u8 err, const char *at)
+static int guard_refuse(struct trace_array *tr, const char *file, const char *text, u8 err)
 {
-	tracing_log_err(NULL, file, text, (const char **)guard_errs, err, at - text);
+	tracing_log_err(tr, file, text, (const char **)guard_errs, err, 0);
 	return -EINVAL;
 }
 
-static int guard_parse_rates(const char *text, struct guard_limits *limits)
+static int guard_parse(struct trace_array *tr, enum guard_limit limit, const char *text,
+		       unsigned int *max)
 {
-	char copy[GUARD_MAX_TEXT], *rest = copy, *word;
-	unsigned int *rate[] = { &limits->rate, &limits->rate_all };
-
-	limits->rate_all = 0;
-	strscpy(copy, text);
-	for (unsigned int i = 0; i < ARRAY_SIZE(rate); i++) {
-		word = strsep(&rest, " \t");
-		if (kstrtouint(word, 10, rate[i]))
-			return guard_refuse("tracing_max_rate", text, GUARD_ERR_RATE,
-					    text + (word - copy));
-		if (!rest)
-			return 0;
-		rest = skip_spaces(rest);
-	}
-	return guard_refuse("tracing_max_rate", text, GUARD_ERR_RATE, text + (rest - copy));
-}
-
-static int guard_parse_overhead(const char *text, struct guard_limits *limits)
-{
-	if (kstrtouint(text, 10, &limits->overhead) || limits->overhead > 99)
-		return guard_refuse("max_overhead", text, GUARD_ERR_OVERHEAD, text);
+	if (kstrtouint(text, 10, max) || (limit == GUARD_LIMIT_OVERHEAD && *max > 99))
+		return guard_refuse(tr, guard_names[limit], text, limit);
 	return 0;
 }
 
-static ssize_t guard_write(const char __user *ubuf, size_t cnt, loff_t *ppos,
-			   int (*parse)(const char *text, struct guard_limits *limits))
+static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos,
+			   enum guard_limit limit)
 {
-	struct guard_limits limits;
-	char buf[GUARD_MAX_TEXT];
-	char *text = guard_get_text(ubuf, cnt, buf);
+	char *buf __free(kfree) = NULL, *text = guard_get_text(ubuf, cnt);
+	struct trace_array *tr = filp->private_data;
+	unsigned int max;
 	int ret;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-
-	guard(mutex)(&guard_mutex);
-
-	limits = guard_limits;
-	ret = parse(text, &limits) ?: guard_set(&limits);
+	buf = text;
+	text = strim(text);
+	ret = guard_parse(tr, limit, text, &max) ?: guard_set(tr, limit, max);
 	if (ret)
 		return ret;
 	*ppos += cnt;
 	return cnt;
 }
 
-static ssize_t guard_rate_write(struct file *filp, const char __user *ubuf, size_t cnt,
-				loff_t *ppos)
+static ssize_t guard_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos,
+			  enum guard_limit limit)
 {
-	return guard_write(ubuf, cnt, ppos, guard_parse_rates);
-}
-
-static ssize_t guard_overhead_write(struct file *filp, const char __user *ubuf, size_t cnt,
-				    loff_t *ppos)
-{
-	return guard_write(ubuf, cnt, ppos, guard_parse_overhead);
-}
-
-static ssize_t guard_rate_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	char buf[GUARD_MAX_TEXT];
+	const struct trace_array *tr = filp->private_data;
+	char buf[16];
 	int len;
 
-	scoped_guard(mutex, &ftrace_lock)
-		len = scnprintf(buf, sizeof(buf), "%u %u\n", guard_limits.rate,
-				guard_limits.rate_all);
+	scoped_guard(mutex, &trace_types_lock)
+		len = scnprintf(buf, sizeof(buf), "%u\n", tr->guard ? tr->guard->max[limit] : 0);
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-static ssize_t guard_overhead_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	char buf[GUARD_MAX_TEXT];
-	int len;
-
-	scoped_guard(mutex, &ftrace_lock)
-		len = scnprintf(buf, sizeof(buf), "%u\n", guard_limits.overhead);
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+#define DEFINE_GUARD_FILE(name, limit)								\
+static ssize_t name##_write(struct file *filp, const char __user *ubuf, size_t cnt,		\
+			    loff_t *ppos)							\
+{												\
+	return guard_write(filp, ubuf, cnt, ppos, limit);					\
+}												\
+												\
+static ssize_t name##_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)	\
+{												\
+	return guard_read(filp, ubuf, cnt, ppos, limit);					\
+}												\
+												\
+static const struct file_operations name##_fops = {						\
+	.open		= tracing_open_generic_tr,						\
+	.read		= name##_read,								\
+	.write		= name##_write,								\
+	.llseek		= default_llseek,							\
+	.release	= tracing_release_generic_tr,						\
 }
 
-static const struct file_operations guard_rate_fops = {
-	.open	= tracing_open_generic,
-	.read	= guard_rate_read,
-	.write	= guard_rate_write,
-	.llseek	= default_llseek,
-};
+DEFINE_GUARD_FILE(guard_rate, GUARD_LIMIT_RATE);
+DEFINE_GUARD_FILE(guard_overhead, GUARD_LIMIT_OVERHEAD);
 
-static const struct file_operations guard_overhead_fops = {
-	.open	= tracing_open_generic,
-	.read	= guard_overhead_read,
-	.write	= guard_overhead_write,
-	.llseek	= default_llseek,
-};
-
-static int guard_gone_show(struct seq_file *m, void *v)
+static void guard_show_time(struct seq_file *m, u64 time)
 {
-	const struct guard_gone *gone;
+	u64 us = div_u64(time, NSEC_PER_USEC);
+	u32 rest;
+	u64 sec = div_u64_rem(us, USEC_PER_SEC, &rest);
 
-	guard(mutex)(&ftrace_lock);
+	seq_printf(m, "%llu.%06u ", sec, rest);
+}
 
-	seq_puts(m, "# time calls-a-second CPU function: limit\n");
-	list_for_each_entry(gone, &guard_gone, node) {
-		u64 us = div_u64(gone->time, NSEC_PER_USEC);
-		u32 rest;
-		u64 sec = div_u64_rem(us, USEC_PER_SEC, &rest);
+static int throttled_show(struct seq_file *m, void *v)
+{
+	const struct trace_array *tr = m->private;
+	const struct guard_row *row;
 
-		seq_printf(m, "%llu.%06u %llu %u %s: %s\n", sec, rest, gone->rate, gone->cpu,
-			   gone->name, guard_limit_names[gone->over]);
+	guard(mutex)(&trace_types_lock);
+
+	seq_puts(m, "# since until records-a-second CPU times name: limit\n");
+	if (!tr->guard)
+		return 0;
+	list_for_each_entry(row, &tr->guard->rows, node) {
+		if (!row->out)
+			continue;
+		guard_show_time(m, row->since);
+		guard_show_time(m, row->since + row->pause);
+		seq_printf(m, "%llu %u %u %s: %s\n", row->rate, row->cpu, row->times, row->name,
+			   guard_names[row->over]);
 	}
 	return 0;
 }
 
-static int guard_gone_open(struct inode *inode, struct file *filp)
+static int throttled_open(struct inode *inode, struct file *filp)
 {
-	int ret = tracing_check_open_get_tr(NULL);
-
-	if (!ret && (filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC))
-		ret = guard_reset();
-	return ret ?: single_open(filp, guard_gone_show, NULL);
-}
-
-static ssize_t guard_gone_write(struct file *filp, const char __user *ubuf, size_t cnt,
-				loff_t *ppos)
-{
-	/* Whatever is written: there is nothing else to ask for. */
-	int ret = guard_reset();
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
 
 	if (ret)
+		return ret;
+	ret = single_open(filp, throttled_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int throttled_release(struct inode *inode, struct file *filp)
+{
+	trace_array_put(inode->i_private);
+	return single_release(inode, filp);
+}
+
+static ssize_t throttled_write(struct file *filp, const char __user *ubuf, size_t cnt,
+			       loff_t *ppos)
+{
+	char *buf __free(kfree) = NULL, *text = guard_get_text(ubuf, cnt);
+	struct trace_array *tr = file_inode(filp)->i_private;
+	int ret = 0;
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	buf = text;
+	text = strim(text);
+	scoped_guard(mutex, &trace_types_lock) {
+		if (tr->guard)
+			ret = guard_return(tr->guard, text, trace_guard_clock());
+	}
+	if (!ret && *text)
+		ret = guard_refuse(tr, "throttled", text, GUARD_ERR_NAME);
+	if (ret < 0)
 		return ret;
 	*ppos += cnt;
 	return cnt;
 }
 
-static const struct file_operations guard_gone_fops = {
-	.open		= guard_gone_open,
+static const struct file_operations throttled_fops = {
+	.open		= throttled_open,
 	.read		= seq_read,
-	.write		= guard_gone_write,
+	.write		= throttled_write,
 	.llseek		= tracing_lseek,
-	.release	= single_release,
+	.release	= throttled_release,
 };
 
 /**
  * trace_guard_create_files - make the files of the guard
- * @parent: the directory of the top instance
+ * @tr: the instance
+ * @parent: its directory
  *
- * Context: boot.
+ * Context: sleeps.
  */
-void __init trace_guard_create_files(struct dentry *parent)
+void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
 {
-	int ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "trace/guard:online",
-					    guard_cpu_online, NULL);
-
-	if (ret < 0) {
-		pr_warn("no guard: CPUs that come online cannot be told of: %pe\n", ERR_PTR(ret));
+	guard_wq = guard_wq ?: alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	if (!guard_wq)
 		return;
-	}
-	trace_create_file("tracing_max_rate", TRACE_MODE_WRITE, parent, NULL, &guard_rate_fops);
-	trace_create_file("max_overhead", TRACE_MODE_WRITE, parent, NULL, &guard_overhead_fops);
-	trace_create_file("throttled_functions", TRACE_MODE_WRITE, parent, NULL, &guard_gone_fops);
+	trace_create_file("max_rate", TRACE_MODE_WRITE, parent, tr, &guard_rate_fops);
+	trace_create_file("max_overhead", TRACE_MODE_WRITE, parent, tr, &guard_overhead_fops);
+	trace_create_file("throttled", TRACE_MODE_WRITE, parent, tr, &throttled_fops);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -1,44 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracing may cost. See trace_guard.c.
+ * Limits on the cost of tracing. See trace_guard.c.
  */
 #ifndef _KERNEL_TRACE_TRACE_GUARD_H
 #define _KERNEL_TRACE_TRACE_GUARD_H
 
-#include <linux/types.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
 
 struct dentry;
-struct guard_round;
+struct trace_array;
 
 /**
- * struct trace_guard_probes - probes that are not ops, and count their events themselves
- * @any: whether there may be any; called without locks
- * @sample: calls trace_guard_add_probe() for each whose events go into a trace buffer,
- *	    with what it counted on this CPU since the last time
- * @name: puts a probe's name into a buffer of so many bytes
- * @leave: stops a probe
- * @come_back: lets those go on that were stopped
- *
- * Context: process context; event_mutex is held for the others.
+ * enum trace_guard_kind - kinds of records, by their cost
+ * @TRACE_GUARD_FUNCTION: an entry of the function tracer
+ * @TRACE_GUARD_GRAPH: two of them, and a hooked return
+ * @TRACE_GUARD_EVENT: an event
+ * @TRACE_GUARD_NONE: no record
+ * @TRACE_GUARD_KINDS: how many there are
  */
-struct trace_guard_probes {
-	bool (*any)(void);
-	void (*sample)(struct guard_round *round);
-	void (*name)(const void *probe, char *buf, size_t size);
-	void (*leave)(void *probe);
-	void (*come_back)(void);
+enum trace_guard_kind {
+	TRACE_GUARD_FUNCTION,
+	TRACE_GUARD_GRAPH,
+	TRACE_GUARD_EVENT,
+	TRACE_GUARD_NONE,
+	TRACE_GUARD_KINDS,
 };
 
 #ifdef CONFIG_DYNAMIC_FTRACE
-void trace_guard_register_probes(const struct trace_guard_probes *probes);
-void trace_guard_add_probe(struct guard_round *round, void *probe, u64 calls);
-void trace_guard_create_files(struct dentry *parent);
+DECLARE_STATIC_KEY_FALSE(trace_guard_on);
+DECLARE_PER_CPU(int, trace_guard_left);
+
+void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind);
+void trace_guard_tell_start(struct trace_array *tr);
+void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
+void trace_guard_forget(struct trace_array *tr);
+
+/* Something was recorded: @key is the function's site, or the event's file. */
+static __always_inline void trace_guard_count(struct trace_array *tr, unsigned long key,
+					      enum trace_guard_kind kind)
+{
+	if (!static_branch_likely(&trace_guard_on))
+		return;
+	this_cpu_dec(trace_guard_left);
+	if (unlikely(this_cpu_read(trace_guard_left) <= 0))
+		trace_guard_sample(tr, key, kind);
+}
 #else
-static inline void trace_guard_register_probes(const struct trace_guard_probes *probes)
+static inline void trace_guard_count(struct trace_array *tr, unsigned long key,
+				     enum trace_guard_kind kind)
 {
 }
 
-static inline void trace_guard_add_probe(struct guard_round *round, void *probe, u64 calls)
+static inline void trace_guard_tell_start(struct trace_array *tr)
+{
+}
+
+static inline void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
+{
+}
+
+static inline void trace_guard_forget(struct trace_array *tr)
 {
 }
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a traced call costs on this machine, for the guard (trace_guard.c).
+ * The cost of a traced call on this machine, for the guard (trace_guard.c).
  *
  * The caller serializes the use of guard_buffer.
  */
@@ -24,10 +24,11 @@
 
 #include "ftrace_ops.h"
 #include "trace.h"
+#include "trace_guard.h"
 #include "trace_guard_cost.h"
 #include "trace_record.h"
 
-/* Something that is traced, and does next to nothing. */
+/* A function that is traced, and does next to nothing. */
 #define GUARD_EXAMPLE		jiffies_to_msecs
 #define GUARD_CALLS		256
 #define GUARD_TRIES		16
@@ -70,7 +71,7 @@ static void guard_time_calls(u64 *least)
 {
 	unsigned int (*example)(unsigned long j) = GUARD_EXAMPLE;
 
-	/* Called as it is, whatever the compiler knows of it. */
+	/* Called as it is; the compiler knows its body. */
 	OPTIMIZER_HIDE_VAR(example);
 	for (unsigned int try = 0; try < GUARD_TRIES; try++) {
 		u64 start, time;
@@ -161,7 +162,7 @@ static int guard_time_graph(u64 *least)
 	ret = allocate_fgraph_ops(tr, ops);
 	if (ret)
 		return ret;
-	tr->gops->ops.guarded = FTRACE_GUARDED_NOT;
+	tr->gops->ops.guarded = false;
 	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
 	      register_ftrace_graph(tr->gops);
 	if (!ret) {
@@ -179,30 +180,30 @@ static int guard_time_graph(u64 *least)
 }
 #endif
 
-/* Each kind of event costs something. What this kernel has not costs U64_MAX here. */
+/* Each kind of event takes time. A kind that is not built has U64_MAX here. */
 static bool guard_told_apart(const u64 *least)
 {
-	for (unsigned int kind = FTRACE_GUARDED_NOT + 1; kind < FTRACE_NR_GUARDED; kind++) {
-		if (least[kind] <= least[FTRACE_GUARDED_NOT])
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+		if (least[kind] <= least[TRACE_GUARD_NONE])
 			return false;
 	}
 	return true;
 }
 
 /*
- * Fill in the times of calls without tracing (@least[FTRACE_GUARDED_NOT]) and with each kind of
- * event. All are taken again in each round, since what else the machine does may slow one of
- * them down for longer than its tries take.
+ * Fill in the times of calls without tracing (@least[TRACE_GUARD_NONE]) and with each kind of
+ * event. All are taken again in each round, as other work of the machine may slow one of them
+ * down for longer than its tries take.
  */
 static int guard_time_all(u64 *least)
 {
 	for (unsigned int round = 0; round < GUARD_MAX_ROUNDS; round++) {
 		int ret;
 
-		guard_time_calls(&least[FTRACE_GUARDED_NOT]);
-		ret = guard_time_func(&least[FTRACE_GUARDED_FUNCTION]) ?:
-		      guard_time_graph(&least[FTRACE_GUARDED_GRAPH]) ?:
-		      guard_time_probe(&least[FTRACE_GUARDED_PROBE]);
+		guard_time_calls(&least[TRACE_GUARD_NONE]);
+		ret = guard_time_func(&least[TRACE_GUARD_FUNCTION]) ?:
+		      guard_time_graph(&least[TRACE_GUARD_GRAPH]) ?:
+		      guard_time_probe(&least[TRACE_GUARD_EVENT]);
 		if (ret)
 			return ret;
 		if (round + 1 >= GUARD_ROUNDS && guard_told_apart(least))
@@ -217,10 +218,10 @@ static u64 guard_picoseconds(u64 with, u64 without)
 }
 
 /**
- * trace_guard_measure - find out what an event of each kind costs on this machine
- * @cost: gets picoseconds of a call, by ops->guarded; 0 for a kind that this kernel has not
+ * trace_guard_measure - find out the cost of an event of each kind on this machine
+ * @cost: gets picoseconds of a call, by enum trace_guard_kind; 0 for a kind that is not built
  *
- * A function is called with and without tracing, into a buffer that nobody sees.
+ * A function is called with and without tracing, into a buffer of its own.
  *
  * Context: process context, sleeps; the caller lets one at a time in. Registers an ops, a
  * kprobe and a graph user.
@@ -230,7 +231,7 @@ static u64 guard_picoseconds(u64 with, u64 without)
  */
 int trace_guard_measure(u64 *cost)
 {
-	u64 least[FTRACE_NR_GUARDED];
+	u64 least[TRACE_GUARD_KINDS];
 	int ret;
 
 	memset64(least, U64_MAX, ARRAY_SIZE(least));
@@ -243,9 +244,9 @@ int trace_guard_measure(u64 *cost)
 	if (ret)
 		return ret;
 	for (unsigned int kind = 0; kind < ARRAY_SIZE(least); kind++)
-		cost[kind] = guard_picoseconds(least[kind], least[FTRACE_GUARDED_NOT]);
+		cost[kind] = guard_picoseconds(least[kind], least[TRACE_GUARD_NONE]);
 	pr_info("a traced call costs %llu ps, with its return %llu, a probe's event %llu\n",
-		cost[FTRACE_GUARDED_FUNCTION], cost[FTRACE_GUARDED_GRAPH],
-		cost[FTRACE_GUARDED_PROBE]);
+		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH],
+		cost[TRACE_GUARD_EVENT]);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a traced call costs. See trace_guard_cost.c.
+ * The cost of a traced call. See trace_guard_cost.c.
  */
 #ifndef _KERNEL_TRACE_TRACE_GUARD_COST_H
 #define _KERNEL_TRACE_TRACE_GUARD_COST_H

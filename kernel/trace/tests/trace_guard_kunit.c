@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of trace_guard.c: what it decides and measures, on a clock that is made up.
+ * KUnit tests of trace_guard.c: samples, decisions and measurements, on a clock that is made up.
  * Included there.
  */
 #include <kunit/static_stub.h>
@@ -8,137 +8,277 @@
 
 #define GUARD_KUNIT_NR	4
 
-/* A round with samples of so many calls and nanoseconds each, and sites 1, 2, ... */
-static void guard_kunit_round(struct guard_round *round, u64 time, const u64 calls[GUARD_KUNIT_NR],
-			      u64 cost)
+static struct guard_round guard_kunit_round;
+
+/* A round with samples of so many calls and nanoseconds each, and keys 1, 2, ... */
+static struct guard_round *guard_kunit_make(u64 time, const u64 calls[GUARD_KUNIT_NR], u64 cost)
 {
+	struct guard_round *round = &guard_kunit_round;
+
 	round->time = time;
 	round->nr = GUARD_KUNIT_NR;
 	for (unsigned int i = 0; i < GUARD_KUNIT_NR; i++) {
 		round->sample[i] = (struct guard_sample) {
-			.ip	= i + 1,
+			.key	= i + 1,
 			.calls	= calls[i],
+			.sure	= calls[i],
 			.cost	= calls[i] * cost,
 		};
 	}
+	return round;
 }
 
-/* For which limit the site @ip has to leave: the samples may have been sorted. */
-static enum guard_limit guard_kunit_over(const struct guard_round *round, unsigned long ip)
+/* For which limits the keys have to leave: two bits for each, from the left. */
+static unsigned int guard_kunit_over(struct guard_round *round, unsigned int rate,
+				     unsigned int overhead)
 {
+	const unsigned int max[] = {
+		[GUARD_LIMIT_RATE]	= rate,
+		[GUARD_LIMIT_OVERHEAD]	= overhead,
+	};
+	unsigned int over = 0;
+
+	guard_decide(round, max);
 	for (unsigned int i = 0; i < round->nr; i++) {
-		if (round->sample[i].ip == ip)
-			return round->sample[i].over;
+		if (round->sample[i].over != GUARD_LIMIT_NONE)
+			over |= (round->sample[i].over + 1) << (4 * (4 - round->sample[i].key));
 	}
-	return -1;
+	return over;
 }
 
 static void guard_kunit_rate(struct kunit *test)
 {
 	static const u64 calls[] = { 100, 101, 0, 5000 };
-	const struct guard_limits limits = { .rate = 1000 };
-	struct guard_sample sample[GUARD_KUNIT_NR];
-	struct guard_round round = { .sample = sample };
 
 	/* In a tenth of a second, 100 are not too many. */
-	guard_kunit_round(&round, NSEC_PER_SEC / 10, calls, 1);
-	KUNIT_EXPECT_TRUE(test, guard_decide(&round, &limits));
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 1), GUARD_LIMIT_NONE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 2), GUARD_LIMIT_RATE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 3), GUARD_LIMIT_NONE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 4), GUARD_LIMIT_RATE);
-
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 10, calls, 1),
+					       1000, 0), 0x0101);
 	/* In ten seconds, as many are. */
-	guard_kunit_round(&round, 10ULL * NSEC_PER_SEC, calls, 1);
-	KUNIT_EXPECT_FALSE(test, guard_decide(&round, &limits));
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(10ULL * NSEC_PER_SEC, calls, 1),
+					       1000, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 10, calls, 1),
+					       0, 0), 0);
 }
 
-static void guard_kunit_rate_all(struct kunit *test)
+/* A rate is of a tenth of a second at least. */
+static void guard_kunit_burst(struct kunit *test)
 {
-	static const u64 calls[] = { 10, 40, 30, 20 };
-	struct guard_limits limits = { .rate_all = 100 };
-	struct guard_sample sample[GUARD_KUNIT_NR];
-	struct guard_round round = { .sample = sample };
+	static const u64 calls[] = { 100, 101, 0, 5000 };
 
-	guard_kunit_round(&round, NSEC_PER_SEC, calls, 1);
-	KUNIT_EXPECT_FALSE(test, guard_decide(&round, &limits));
-
-	/* The most frequent ones, as few as it takes. */
-	limits.rate_all = 59;
-	guard_kunit_round(&round, NSEC_PER_SEC, calls, 1);
-	KUNIT_EXPECT_TRUE(test, guard_decide(&round, &limits));
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 1), GUARD_LIMIT_NONE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 2), GUARD_LIMIT_RATE_ALL);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 3), GUARD_LIMIT_RATE_ALL);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 4), GUARD_LIMIT_NONE);
-}
-
-/* What leaves for its rate does not count for what all may have together. */
-static void guard_kunit_both(struct kunit *test)
-{
-	static const u64 calls[] = { 10, 40, 30, 20 };
-	const struct guard_limits limits = { .rate = 35, .rate_all = 60 };
-	struct guard_sample sample[GUARD_KUNIT_NR];
-	struct guard_round round = { .sample = sample };
-
-	guard_kunit_round(&round, NSEC_PER_SEC, calls, 1);
-	KUNIT_EXPECT_TRUE(test, guard_decide(&round, &limits));
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 2), GUARD_LIMIT_RATE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 3), GUARD_LIMIT_NONE);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 100, calls, 1),
+					       1000, 0), 0x0101);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 100, calls, 1),
+					       2000, 0), 0x0001);
 }
 
 static void guard_kunit_overhead(struct kunit *test)
 {
 	static const u64 calls[] = { 1000, 4000, 3000, 2000 };
-	const struct guard_limits limits = { .overhead = 5 };
-	struct guard_sample sample[GUARD_KUNIT_NR];
-	struct guard_round round = { .sample = sample };
+	struct guard_round *round;
 
 	/* 10,000 calls of 5,000 ns are 50 ms: 5 % of a second. */
-	guard_kunit_round(&round, NSEC_PER_SEC, calls, 5000);
-	KUNIT_EXPECT_FALSE(test, guard_decide(&round, &limits));
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 5000), 0, 5),
+			0);
 
 	/* Of 60 ms 10 have to go. A call that costs much counts as many cheap ones. */
-	guard_kunit_round(&round, NSEC_PER_SEC, calls, 5000);
-	round.sample[0].cost = 15 * NSEC_PER_MSEC;
-	KUNIT_EXPECT_TRUE(test, guard_decide(&round, &limits));
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 1), GUARD_LIMIT_NONE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 2), GUARD_LIMIT_OVERHEAD);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 3), GUARD_LIMIT_NONE);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 4), GUARD_LIMIT_NONE);
+	round = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	round->sample[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(round, 0, 5), 0x0200);
+
+	/* A function that leaves for its rate is not part of the overhead. */
+	round = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	round->sample[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(round, 3500, 5), 0x0100);
 }
 
 static void guard_kunit_large(struct kunit *test)
 {
 	static const u64 calls[] = { 1ULL << 50, 1, 0, 0 };
-	const struct guard_limits limits = { .rate_all = U32_MAX, .overhead = 99 };
-	struct guard_sample sample[GUARD_KUNIT_NR];
-	struct guard_round round = { .sample = sample };
 
-	/* Nothing overflows within what a week without a look can bring. */
-	guard_kunit_round(&round, 7ULL * 86400 * NSEC_PER_SEC, calls, 1);
-	KUNIT_EXPECT_TRUE(test, guard_decide(&round, &limits));
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 1), GUARD_LIMIT_OVERHEAD);
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(&round, 2), GUARD_LIMIT_NONE);
+	/* Nothing overflows within a week without a look. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(7ULL * 86400 * NSEC_PER_SEC, calls,
+								1), 0, 99), 0x2000);
 }
 
 static void guard_kunit_text(struct kunit *test)
 {
-	static const char * const wrong[] = { "", "x", "-1", "1 2 3", "1 x", "1,2" };
-	struct guard_limits limits = { };
+	static const char * const wrong[] = { "", "x", "-1", "1 2", "1 x", "1,2" };
+	unsigned int max = 7;
 
-	KUNIT_EXPECT_EQ(test, guard_parse_rates("7", &limits), 0);
-	KUNIT_EXPECT_EQ(test, limits.rate, 7);
-	KUNIT_EXPECT_EQ(test, guard_parse_rates("8 \t 9", &limits), 0);
-	KUNIT_EXPECT_EQ(test, limits.rate, 8);
-	KUNIT_EXPECT_EQ(test, limits.rate_all, 9);
-	KUNIT_EXPECT_EQ(test, guard_parse_overhead("99", &limits), 0);
-	KUNIT_EXPECT_EQ(test, limits.overhead, 99);
-	KUNIT_EXPECT_EQ(test, guard_parse_overhead("100", &limits), -EINVAL);
-	KUNIT_EXPECT_EQ(test, guard_parse_overhead("5%", &limits), -EINVAL);
+	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_RATE, "8", &max), 0);
+	KUNIT_EXPECT_EQ(test, max, 8);
+	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "99", &max), 0);
+	KUNIT_EXPECT_EQ(test, max, 99);
+	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "100", &max), -EINVAL);
+	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "5%", &max), -EINVAL);
 	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
-		KUNIT_EXPECT_EQ_MSG(test, guard_parse_rates(wrong[i], &limits), -EINVAL, "\"%s\"",
-				    wrong[i]);
+		KUNIT_EXPECT_EQ_MSG(test, guard_parse(NULL, GUARD_LIMIT_RATE, wrong[i], &max),
+				    -EINVAL, "\"%s\"", wrong[i]);
+}
+
+/* The table of a CPU: each key's records are there once, and room for others comes back. */
+static void guard_kunit_samples(struct kunit *test)
+{
+	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
+	struct guard_round *round = &guard_kunit_round;
+	u64 sum = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, gc);
+	for (unsigned int n = 0; n < 3; n++) {
+		for (unsigned long key = 1; key <= 20; key++)
+			guard_note(gc, key << 4, TRACE_GUARD_FUNCTION, key);
+	}
+	guard_collect(round, gc, 1);
+	KUNIT_EXPECT_EQ(test, round->nr, 20);
+	for (unsigned int i = 0; i < round->nr; i++) {
+		KUNIT_EXPECT_EQ(test, round->sample[i].calls, 3 * (round->sample[i].key >> 4));
+		KUNIT_EXPECT_EQ(test, round->sample[i].sure, round->sample[i].calls);
+	}
+	guard_collect(round, gc, 1);
+	KUNIT_EXPECT_EQ(test, round->nr, 0);
+
+	/* More keys than there is room for. */
+	for (unsigned long key = 1; key <= 10 * GUARD_SLOTS; key++)
+		guard_note(gc, key << 4, TRACE_GUARD_EVENT, 64);
+	guard_collect(round, gc, 64);
+	KUNIT_EXPECT_GT(test, round->nr, GUARD_SLOTS / 2);
+	for (unsigned int i = 0; i < round->nr; i++) {
+		KUNIT_EXPECT_EQ(test, round->sample[i].sure, 0);
+		sum += round->sample[i].calls;
+	}
+	KUNIT_EXPECT_EQ(test, sum, 64 * round->nr);
+
+	/* Of 100 samples in steps of 64, 80 are sure. */
+	guard_collect(round, gc, 64);
+	guard_note(gc, 16, TRACE_GUARD_EVENT, 6400);
+	guard_collect(round, gc, 64);
+	KUNIT_ASSERT_EQ(test, round->nr, 1);
+	KUNIT_EXPECT_EQ(test, round->sample[0].sure, 80 * 64);
+}
+
+static void guard_kunit_steps(struct kunit *test)
+{
+	for (unsigned int step = 0; step <= GUARD_MAX_STEP; step = 2 * step + !step) {
+		struct guard_steps steps = { .step = step };
+		u32 mean = max(step, 1);
+		u64 sum = 0;
+
+		for (unsigned int i = 0; i < 4096; i++) {
+			int next = guard_next(&steps);
+
+			KUNIT_EXPECT_GT(test, next, 0);
+			KUNIT_EXPECT_LT(test, next, 2 * mean);
+			sum += next;
+		}
+		KUNIT_EXPECT_GT(test, sum, 4096 * mean * 19 / 20);
+		KUNIT_EXPECT_LT(test, sum, 4096 * mean * 21 / 20);
+	}
+}
+
+static struct trace_guard *guard_kunit_guard(struct kunit *test)
+{
+	struct trace_guard *guard = kunit_kzalloc(test, sizeof(*guard), GFP_KERNEL);
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, guard);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	ftrace_ops_init(ops);
+	tr->ops = ops;
+	INIT_LIST_HEAD(&tr->events);
+	guard->tr = tr;
+	guard->last = NSEC_PER_SEC;
+	INIT_LIST_HEAD(&guard->rows);
+	return guard;
+}
+
+/* Two CPUs find @key too frequent, @at seconds after boot. */
+static void guard_kunit_take(struct trace_guard *guard, unsigned long key,
+			     enum trace_guard_kind kind, unsigned int at)
+{
+	struct guard_round *round = &guard_round;
+
+	guard->last = (u64)at * NSEC_PER_SEC;
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		round->time = NSEC_PER_SEC;
+		round->nr = 1;
+		round->sample[0] = (struct guard_sample) {
+			.key	= key,
+			.kind	= kind,
+			.calls	= 1000,
+			.over	= GUARD_LIMIT_RATE,
+		};
+		guard_take(guard, round, cpu);
+	}
+}
+
+static int guard_kunit_return(struct trace_guard *guard, unsigned int at)
+{
+	return guard_return(guard, NULL, (u64)at * NSEC_PER_SEC);
+}
+
+/* An event leaves for one second, for two, ... for a minute; and this is forgotten in time. */
+static void guard_kunit_pauses(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	unsigned int pause = 1, at = 1;
+	const struct guard_row *row;
+
+	guard(mutex)(&trace_types_lock);
+
+	/* A file that has gone is left alone. */
+	guard_kunit_take(guard, (unsigned long)&file, TRACE_GUARD_EVENT, at);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+
+	list_add(&file.list, &guard->tr->events);
+	for (unsigned int i = 0; i < 8; i++) {
+		guard_kunit_take(guard, (unsigned long)&file, TRACE_GUARD_EVENT, at);
+		KUNIT_ASSERT_EQ(test, list_count_nodes(&guard->rows), 1);
+		row = list_first_entry(&guard->rows, struct guard_row, node);
+		KUNIT_EXPECT_STREQ(test, row->name, "guard:kunit");
+		KUNIT_EXPECT_EQ(test, row->times, i + 1);
+		KUNIT_EXPECT_EQ(test, row->cpu, 0);
+		KUNIT_EXPECT_EQ(test, row->rate, 1000);
+		KUNIT_EXPECT_TRUE(test, row->out);
+		KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+		KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + pause - 1), 0);
+		at += pause;
+		KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at), 1);
+		KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+		pause = min(2 * pause, 60);
+	}
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + 59), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + 60), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
+static void guard_kunit_function(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+
+	if (!ip)
+		kunit_skip(test, "no site");
+	guard(mutex)(&trace_types_lock);
+
+	guard_kunit_take(guard, ip, TRACE_GUARD_FUNCTION, 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs_", 1), 0);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 1);
+	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+
+	guard_kunit_take(guard, ip, TRACE_GUARD_FUNCTION, 2);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 2), 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	ftrace_free_filter(guard->tr->ops);
 }
 
 #define GUARD_KUNIT_SLOW	80
@@ -150,7 +290,7 @@ static u64 guard_kunit_stands(void)
 	return 1;
 }
 
-/* What is timed first takes a second: whatever ran beside it slowed it down. */
+/* The calls that are timed first take a second, as if others had slowed them down. */
 static u64 guard_kunit_slow_at_first(void)
 {
 	unsigned int look = guard_kunit_looks++;
@@ -160,32 +300,35 @@ static u64 guard_kunit_slow_at_first(void)
 
 static void guard_kunit_measure(struct kunit *test)
 {
-	u64 cost[FTRACE_NR_GUARDED] = { [FTRACE_GUARDED_FUNCTION] = 7 };
+	u64 cost[TRACE_GUARD_KINDS] = { [TRACE_GUARD_FUNCTION] = 7 };
 
-	/* Nobody else measures. */
+	/* It measures alone. */
 	guard(mutex)(&guard_mutex);
 
 	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_stands);
 	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, cost[FTRACE_GUARDED_FUNCTION], 7);
+	KUNIT_EXPECT_EQ(test, cost[TRACE_GUARD_FUNCTION], 7);
 
 	guard_kunit_looks = 0;
 	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_slow_at_first);
 	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
 	KUNIT_EXPECT_GT(test, guard_kunit_looks, GUARD_KUNIT_SLOW);
-	for (unsigned int kind = FTRACE_GUARDED_FUNCTION; kind < FTRACE_NR_GUARDED; kind++)
+	for (unsigned int kind = TRACE_GUARD_FUNCTION; kind < TRACE_GUARD_NONE; kind++)
 		KUNIT_EXPECT_LT_MSG(test, cost[kind], NSEC_PER_SEC, "kind %u", kind);
-	KUNIT_EXPECT_GT(test, cost[FTRACE_GUARDED_FUNCTION], 0);
+	KUNIT_EXPECT_GT(test, cost[TRACE_GUARD_FUNCTION], 0);
 	kunit_deactivate_static_stub(test, trace_guard_clock);
 }
 
 static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_rate),
-	KUNIT_CASE(guard_kunit_rate_all),
-	KUNIT_CASE(guard_kunit_both),
+	KUNIT_CASE(guard_kunit_burst),
 	KUNIT_CASE(guard_kunit_overhead),
 	KUNIT_CASE(guard_kunit_large),
 	KUNIT_CASE(guard_kunit_text),
+	KUNIT_CASE(guard_kunit_samples),
+	KUNIT_CASE(guard_kunit_steps),
+	KUNIT_CASE(guard_kunit_pauses),
+	KUNIT_CASE(guard_kunit_function),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
 };
