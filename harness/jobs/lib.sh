@@ -87,9 +87,10 @@ times_done() { cut -d' ' -f1 $dir/$1; } # NAME: how often it came to something
 report() { # NAME...
 	local w did not
 	for w; do
+		did='' not=''
 		read -r did not <$dir/$w
 		echo "# $w: $did times, $not refused $(tail -n 1 $dir/$w.errors)"
-		[ "${did:-0}" -gt 0 ]; result $? "$w did something"
+		[ "${did:-0}" -gt 0 ]; result $? "$w did something, and ended in time"
 	done
 }
 
