@@ -67,11 +67,16 @@
  * Between the pt_regs and the return address stand two frame records, of the parent and
  * of the function, with CONFIG_FRAME_POINTER, and the word for parent_ip.
  */
+#include <linux/bitmap.h>
+#include <linux/cleanup.h>
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
-#include <linux/genalloc.h>
+#include <linux/list.h>
+#include <linux/math.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -585,53 +590,117 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 }
 
 /*
- * Trampolines share pages, that are filled with INT3 and made read-only and
- * executable once and for all: changing a page's protection interrupts all
- * CPUs. They go back to the pool, never to the system.
+ * Trampolines and stubs share areas of pages, that are filled with INT3 and made
+ * read-only and executable once: changing a page's protection interrupts all CPUs. An
+ * area goes back to the system when all in it is free, and another one is free already.
  */
-#define TRAMP_UNIT_ORDER	5
-#define TRAMP_CHUNK_FIRST	SZ_16K
-#define TRAMP_CHUNK		SZ_64K
+#define TRAMP_UNIT		32
+#define TRAMP_AREA_FIRST	SZ_16K
+#define TRAMP_AREA		SZ_64K
 
-static struct gen_pool *tramp_pool;
+/**
+ * struct tramp_area - pages of text
+ * @node: in tramp_areas
+ * @text: the first byte
+ * @nr: how many units of TRAMP_UNIT bytes there are
+ * @nr_used: how many of them are in use
+ * @used: which
+ */
+struct tramp_area {
+	struct list_head	node;
+	u8			*text;
+	unsigned int		nr;
+	unsigned int		nr_used;
+	unsigned long		used[];
+};
 
-static int tramp_pool_grow(size_t size)
+static LIST_HEAD(tramp_areas);
+
+/* Covers the list and all areas: text is freed without ftrace_lock. */
+static DEFINE_MUTEX(tramp_mutex);
+
+static struct tramp_area *tramp_area_add(size_t size)
 {
-	void *text = execmem_alloc(EXECMEM_FTRACE, size);
-	int ret;
+	unsigned int nr = size / TRAMP_UNIT;
+	struct tramp_area *area = kzalloc(struct_size(area, used, BITS_TO_LONGS(nr)), GFP_KERNEL);
+	void *text = area ? execmem_alloc(EXECMEM_FTRACE, size) : NULL;
 
-	if (!text)
-		return -ENOMEM;
-	memset64(text, REPEAT_BYTE(INT3_INSN_OPCODE), size / sizeof(u64));
-	set_vm_flush_reset_perms(text);
-	ret = set_memory_rox((unsigned long)text, size >> PAGE_SHIFT);
-	if (!ret)
-		ret = gen_pool_add(tramp_pool, (unsigned long)text, size, NUMA_NO_NODE);
-	if (ret)
+	if (text) {
+		memset64(text, REPEAT_BYTE(INT3_INSN_OPCODE), size / sizeof(u64));
+		set_vm_flush_reset_perms(text);
+	}
+	if (!text || set_memory_rox((unsigned long)text, size >> PAGE_SHIFT)) {
 		execmem_free(text);
-	return ret;
+		kfree(area);
+		return NULL;
+	}
+	area->text = text;
+	area->nr = nr;
+	list_add_tail(&area->node, &tramp_areas);
+	return area;
 }
 
-/* At boot, so that nobody has to wait for it; or before, for who cannot wait so long. */
-static int tramp_pool_init(void)
+/* At boot, so that no tracer has to wait for it; unless one came earlier. */
+static int __init tramp_area_init(void)
 {
-	if (tramp_pool)
-		return 0;
-	tramp_pool = gen_pool_create(TRAMP_UNIT_ORDER, NUMA_NO_NODE);
-	return tramp_pool ? tramp_pool_grow(TRAMP_CHUNK_FIRST) : -ENOMEM;
+	guard(mutex)(&tramp_mutex);
+	if (list_empty(&tramp_areas))
+		tramp_area_add(TRAMP_AREA_FIRST);
+	return 0;
 }
-early_initcall(tramp_pool_init);
+early_initcall(tramp_area_init);
 
 static u8 *tramp_text_alloc(size_t size)
 {
-	unsigned long text;
+	unsigned int nr = DIV_ROUND_UP(size, TRAMP_UNIT);
+	struct tramp_area *area;
+	unsigned long at;
 
-	if (!tramp_pool && tramp_pool_init())
+	guard(mutex)(&tramp_mutex);
+
+	list_for_each_entry(area, &tramp_areas, node) {
+		if (nr > area->nr - area->nr_used)
+			continue;
+		at = bitmap_find_next_zero_area(area->used, area->nr, 0, nr, 0);
+		if (at < area->nr)
+			goto found;
+	}
+	area = tramp_area_add(max(TRAMP_AREA, PAGE_ALIGN(size)));
+	if (!area)
 		return NULL;
-	text = gen_pool_alloc(tramp_pool, size);
-	if (!text && !tramp_pool_grow(max(TRAMP_CHUNK, PAGE_ALIGN(size))))
-		text = gen_pool_alloc(tramp_pool, size);
-	return (u8 *)text;
+	at = 0;
+found:
+	bitmap_set(area->used, at, nr);
+	area->nr_used += nr;
+	return area->text + at * TRAMP_UNIT;
+}
+
+/* No task or CPU is in the text, nor can come there. */
+static void tramp_text_free(unsigned long text, size_t size)
+{
+	unsigned int nr = DIV_ROUND_UP(size, TRAMP_UNIT);
+	struct tramp_area *area, *next;
+	bool spare = false;
+
+	text_poke_set((void *)text, INT3_INSN_OPCODE, size);
+
+	guard(mutex)(&tramp_mutex);
+
+	list_for_each_entry_safe(area, next, &tramp_areas, node) {
+		unsigned long at = (text - (unsigned long)area->text) / TRAMP_UNIT;
+
+		if (at < area->nr) {
+			bitmap_clear(area->used, at, nr);
+			area->nr_used -= nr;
+		}
+		if (!area->nr_used && spare) {
+			list_del(&area->node);
+			execmem_free(area->text);
+			kfree(area);
+			continue;
+		}
+		spare |= !area->nr_used;
+	}
 }
 
 /* Which of a callset's functions its stubs count for, or -1. */
@@ -688,8 +757,7 @@ void arch_ftrace_tramp_free(struct ftrace_callset *cs)
 
 	if (!tramp)
 		return;
-	text_poke_set(tramp->text, INT3_INSN_OPCODE, cs->tramp_size);
-	gen_pool_free(tramp_pool, cs->tramp, cs->tramp_size);
+	tramp_text_free(cs->tramp, cs->tramp_size);
 	kfree(tramp);
 }
 
@@ -802,6 +870,9 @@ unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs, u64 __per
 
 void arch_ftrace_stubs_free(unsigned long text, unsigned int nr)
 {
-	text_poke_set((void *)text, INT3_INSN_OPCODE, nr * ARCH_FTRACE_STUB_SIZE);
-	gen_pool_free(tramp_pool, text, nr * ARCH_FTRACE_STUB_SIZE);
+	tramp_text_free(text, nr * ARCH_FTRACE_STUB_SIZE);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/ftrace_tramp_kunit.c"
+#endif
