@@ -27,6 +27,12 @@
 #include "ftrace_share.h"
 #include "trace.h"
 
+/* Whether direct ops have to know of it. Without filters it is refused. */
+static bool ops_is_shared(const struct ftrace_ops *ops)
+{
+	return IS_ENABLED(CONFIG_DYNAMIC_FTRACE) && (ops->flags & FTRACE_OPS_FL_IPMODIFY);
+}
+
 /**
  * register_ftrace_function - call an ops at every site that its filter wants
  * @ops: the ops; its func and flags do not change while it is registered, and
@@ -40,7 +46,7 @@
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
-	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+	if (ops_is_shared(ops))
 		return ftrace_share_register(ops);
 	return ftrace_ops_register(ops);
 }
@@ -61,7 +67,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 
 	if (ret)
 		return ret;
-	if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+	if (ops_is_shared(ops))
 		ftrace_share_unregister(ops);
 	ftrace_ops_wait(ops);
 	return 0;

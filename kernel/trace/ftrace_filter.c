@@ -512,18 +512,14 @@ static int owner_edit_around(const struct owner_edit *e)
 
 static int owner_edit(const struct owner_edit *e)
 {
-	int ret;
-
 	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
 		return owner_edit_commit(e);
 
-	ftrace_share_lock();
+	guard(mutex)(&ftrace_share_mutex);
+
 	if (e->ops->flags & FTRACE_OPS_FL_ENABLED)
-		ret = owner_edit_around(e);
-	else
-		ret = owner_edit_commit(e);
-	ftrace_share_unlock();
-	return ret;
+		return owner_edit_around(e);
+	return owner_edit_commit(e);
 }
 
 static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,

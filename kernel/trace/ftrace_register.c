@@ -43,9 +43,9 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
  * ftrace_ops_register - check an ops and attach it
  * @ops: the ops, as for register_ftrace_function()
  *
- * Context: process context, sleeps; takes ftrace_lock. Where there are direct calls,
- * an ops that is one or has FTRACE_OPS_FL_IPMODIFY comes here through
- * ftrace_share.c or ftrace_direct.c, which hold ftrace_share_mutex.
+ * Context: process context, sleeps; takes ftrace_lock. An ops that is direct or has
+ * FTRACE_OPS_FL_IPMODIFY comes here through ftrace_direct.c or ftrace_share.c, which
+ * hold ftrace_share_mutex.
  * Return: as for register_ftrace_function().
  */
 int ftrace_ops_register(struct ftrace_ops *ops)
