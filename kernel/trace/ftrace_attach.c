@@ -197,8 +197,10 @@ void ftrace_detach_table(struct ftrace_table *table)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	for_each_ftrace_callset(cs, nr)
-		ftrace_stubs_forget_table(cs, table);
+	for_each_ftrace_callset(cs, nr) {
+		if (ftrace_stubs_used(cs))
+			ftrace_stubs_forget_table(cs, table);
+	}
 	for_each_ftrace_rec(table, rec) {
 		ftrace_callset_add_sites(ftrace_callset_get(ftrace_rec_callset(rec)), -1);
 		rec->state = 0;

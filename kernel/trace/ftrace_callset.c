@@ -109,7 +109,8 @@ static void callset_hide(struct ftrace_retiree *retiree)
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
 	callset_unlink(cs);
-	ftrace_stubs_hide(cs);
+	if (ftrace_stubs_used(cs))
+		ftrace_stubs_hide(cs);
 	ftrace_counts_put(cs->counts);
 	if (cs->tramp)
 		ftrace_code_remove(&cs->code);
@@ -120,7 +121,8 @@ static void callset_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
-	ftrace_stubs_free(cs);
+	if (ftrace_stubs_used(cs))
+		ftrace_stubs_free(cs);
 	arch_ftrace_tramp_free(cs);
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
 		ftrace_gate_put(cs->link[i].gate);
@@ -556,7 +558,7 @@ int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table
 
 	ret = callset_reserve_counts(cs, table, first / FTRACE_COUNT_GROUP,
 				     (first + nr - 1) / FTRACE_COUNT_GROUP);
-	if (ret || !cs->counts)
+	if (ret || !ftrace_stubs_used(cs))
 		return ret;
 	return ftrace_stubs_reserve(cs, table, rec, nr);
 }
@@ -590,7 +592,7 @@ unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
 {
 	*step = 0;
 	*target = ftrace_callset_target(cs);
-	if (!cs || !cs->counts)
+	if (!cs || !ftrace_stubs_used(cs))
 		return nr;
 	*step = ARCH_FTRACE_STUB_SIZE;
 	return ftrace_stubs_target(cs, table, rec, nr, target);

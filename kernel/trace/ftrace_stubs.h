@@ -10,7 +10,16 @@
 
 struct ftrace_table;
 
-#ifdef ARCH_FTRACE_STUB_SIZE
+#ifndef ARCH_FTRACE_STUB_SIZE
+#define ARCH_FTRACE_STUB_SIZE	0
+#endif
+
+/* Where there are no stubs, the compiler sees that all functions below are not called. */
+static inline bool ftrace_stubs_used(const struct ftrace_callset *cs)
+{
+	return ARCH_FTRACE_STUB_SIZE && cs->counts;
+}
+
 int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 			 const struct ftrace_record *rec, unsigned int nr);
 unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct ftrace_table *table,
@@ -19,35 +28,5 @@ unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct f
 void ftrace_stubs_hide(struct ftrace_callset *cs);
 void ftrace_stubs_free(struct ftrace_callset *cs);
 void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_table *table);
-#else
-#define ARCH_FTRACE_STUB_SIZE	0
-
-static inline int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
-				       const struct ftrace_record *rec, unsigned int nr)
-{
-	return 0;
-}
-
-static inline unsigned int ftrace_stubs_target(const struct ftrace_callset *cs,
-					       const struct ftrace_table *table,
-					       const struct ftrace_record *rec, unsigned int nr,
-					       unsigned long *target)
-{
-	return nr;
-}
-
-static inline void ftrace_stubs_hide(struct ftrace_callset *cs)
-{
-}
-
-static inline void ftrace_stubs_free(struct ftrace_callset *cs)
-{
-}
-
-static inline void ftrace_stubs_forget_table(struct ftrace_callset *cs,
-					     const struct ftrace_table *table)
-{
-}
-#endif
 
 #endif /* _KERNEL_TRACE_FTRACE_STUBS_H */
