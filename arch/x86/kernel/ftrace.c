@@ -153,16 +153,6 @@ static int ftrace_patch_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Puts the first instruction that is out of order in its place. */
-static void ftrace_patch_insert(struct ftrace_patch *patch)
-{
-	struct text_patch *p = &patch->vec[patch->ascending++], insn = *p;
-
-	for (; p > patch->vec && text_patch_addr(p - 1) > text_patch_addr(&insn); p--)
-		*p = p[-1];
-	*p = insn;
-}
-
 /* Sites come in order, and mostly a trampoline or two after them. */
 static void ftrace_patch_sort(struct ftrace_patch *patch)
 {
@@ -170,8 +160,13 @@ static void ftrace_patch_sort(struct ftrace_patch *patch)
 		sort(patch->vec, patch->nr, sizeof(*patch->vec), ftrace_patch_cmp, NULL);
 		return;
 	}
-	while (patch->ascending < patch->nr)
-		ftrace_patch_insert(patch);
+	while (patch->ascending < patch->nr) {
+		struct text_patch *p = &patch->vec[patch->ascending++], insn = *p;
+
+		for (; p > patch->vec && text_patch_addr(p - 1) > text_patch_addr(&insn); p--)
+			*p = p[-1];
+		*p = insn;
+	}
 }
 
 static void ftrace_patch_flush(struct ftrace_patch *patch)

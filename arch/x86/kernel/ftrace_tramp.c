@@ -265,17 +265,11 @@ static void emit_move_sp(struct emit *e, int bytes, bool flags)
 	emit_note_sp(e);
 }
 
-static void emit_pushf(struct emit *e)
+/* PUSHF or POPF, which moves the stack down or up by @bytes. */
+static void emit_flags(struct emit *e, u8 op, int bytes)
 {
-	EMIT(e, 0x9c);
-	e->depth += 8;
-	emit_note_sp(e);
-}
-
-static void emit_popf(struct emit *e)
-{
-	EMIT(e, 0x9d);
-	e->depth -= 8;
+	EMIT(e, op);
+	e->depth += bytes;
 	emit_note_sp(e);
 }
 
@@ -356,7 +350,7 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 	emit_call_depth(e, NULL);
 	if (full) {
 		emit_move_sp(e, -(16 + EMIT_FRAME_OTHER), true);
-		emit_pushf(e);
+		emit_flags(e, 0x9c, 8);					/* pushfq */
 		emit_move_sp(e, -REG_OFFSET(flags), false);
 		emit_save(e, emit_other_regs, ARRAY_SIZE(emit_other_regs));
 		emit_store_imm(e, 0, REG_OFFSET(orig_ax));
@@ -444,28 +438,28 @@ static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
 	emit_branch(e, JMP32_INSN_OPCODE, count);
 }
 
-static void emit_gate_enter(struct emit *e, const struct ftrace_gate *gate)
+/*
+ * Calls @func with @arg as third argument, inside of the gates of @nr ops; returns where
+ * the CALL is.
+ */
+static unsigned int emit_call(struct emit *e, const void *arg, void *func,
+			      const struct ftrace_callset_link *link, unsigned int nr)
 {
-	if (gate)
-		emit_count(e, &gate->count->entered);
-}
+	unsigned int offset, i;
 
-static void emit_gate_leave(struct emit *e, const struct ftrace_gate *gate)
-{
-	if (gate)
-		emit_count(e, &gate->count->left);
-}
-
-/* Calls @func with @arg as third argument; returns where the CALL is. */
-static unsigned int emit_call(struct emit *e, const void *arg, void *func)
-{
-	unsigned int offset;
-
+	for (i = 0; i < nr; i++) {
+		if (link[i].gate)
+			emit_count(e, &link[i].gate->count->entered);
+	}
 	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
 	emit_64(e, (unsigned long)arg);
 	emit_call_depth(e, func);
 	offset = e->p - e->buf;
 	emit_branch(e, CALL_INSN_OPCODE, func);
+	for (i = 0; i < nr; i++) {
+		if (link[i].gate)
+			emit_count(e, &link[i].gate->count->left);
+	}
 	return offset;
 }
 
@@ -474,18 +468,13 @@ static void emit_site(struct emit *e)
 	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
 }
 
-/* Whether an ops may find the address replaced that its function returns to. */
-static bool emit_keeps_parent(const struct emit *e, const struct ftrace_callset *cs)
-{
-	return emit_nr_calls(e, cs) > 1 &&
-	       cs->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RETHOOK);
-}
-
 static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i,
 			   bool first)
 {
 	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
-	bool keep = emit_keeps_parent(e, cs);
+	/* An ops may find the address replaced that its function returns to. */
+	bool keep = emit_nr_calls(e, cs) > 1 &&
+		    cs->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RETHOOK);
 
 	/* What was called before it may have altered the register. */
 	if (!first)
@@ -495,24 +484,16 @@ static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsi
 	if (keep && first)
 		emit_store(e, RSI, EMIT_FRAME_PARENT);
 	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
-	emit_gate_enter(e, cs->link[i].gate);
 	e->tramp->call[i].func = func;
-	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func);
-	emit_gate_leave(e, cs->link[i].gate);
+	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func, &cs->link[i], 1);
 }
 
 static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
 {
-	const struct ftrace_callset_link *link = &cs->link[cs->nr_funcs];
-
-	for (unsigned int i = 0; i < cs->nr_graph; i++)
-		emit_gate_enter(e, link[i].gate);
 	emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_lea(e, RSI, EMIT_FRAME + 8);
-	emit_call(e, cs, cs->graph_func);
-	for (unsigned int i = 0; i < cs->nr_graph; i++)
-		emit_gate_leave(e, link[i].gate);
+	emit_call(e, cs, cs->graph_func, &cs->link[cs->nr_funcs], cs->nr_graph);
 }
 
 static void emit_leave(struct emit *e, const struct ftrace_callset *cs)
@@ -542,7 +523,7 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	emit_restore(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
 	if (full) {
 		emit_move_sp(e, REG_OFFSET(flags), false);
-		emit_popf(e);
+		emit_flags(e, 0x9d, -8);				/* popfq */
 		emit_move_sp(e, 16 + EMIT_FRAME_OTHER, true);
 	} else {
 		emit_move_sp(e, EMIT_FRAME, false);
