@@ -145,10 +145,8 @@ void *text_poke_copy_locked(void *addr, const void *opcode, size_t len, bool cor
  */
 void *text_poke_copy(void *addr, const void *opcode, size_t len)
 {
-	mutex_lock(&text_mutex);
-	addr = text_poke_copy_locked(addr, opcode, len, false);
-	mutex_unlock(&text_mutex);
-	return addr;
+	guard(mutex)(&text_mutex);
+	return text_poke_copy_locked(addr, opcode, len, false);
 }
 
 /**
@@ -165,9 +163,8 @@ void *text_poke_set(void *addr, int c, size_t len)
 	if (WARN_ON_ONCE(core_kernel_text((unsigned long)addr)))
 		return NULL;
 
-	mutex_lock(&text_mutex);
+	guard(mutex)(&text_mutex);
 	text_poke_write((unsigned long)addr, NULL, c, len);
-	mutex_unlock(&text_mutex);
 	return addr;
 }
 
@@ -197,13 +194,6 @@ static unsigned int text_poke_find(unsigned long addr)
 	return lo;
 }
 
-static bool text_poke_queued(unsigned long addr, size_t len)
-{
-	unsigned int at = text_poke_find(addr);
-
-	return at < text_poke_nr && text_patch_addr(&text_poke_vec[at]) < addr + len;
-}
-
 /**
  * text_poke_settle - apply the queue if it holds a write to an instruction
  * @addr: the instruction, that is going to be looked at
@@ -213,8 +203,11 @@ static bool text_poke_queued(unsigned long addr, size_t len)
  */
 void text_poke_settle(const void *addr, size_t len)
 {
+	unsigned int at = text_poke_find((unsigned long)addr);
+
 	lockdep_assert_held(&text_mutex);
-	if (text_poke_queued((unsigned long)addr, len))
+	if (at < text_poke_nr &&
+	    text_patch_addr(&text_poke_vec[at]) < (unsigned long)addr + len)
 		text_poke_flush();
 }
 

@@ -47,14 +47,6 @@ __ro_after_init unsigned long poking_addr;
 /* One page table, that of poking_addr, has to cover a window. */
 #define TEXT_WINDOW_PAGES	64
 
-/* As random as poking_addr, and with poking_addr's page table. */
-static unsigned long text_window_alias(void)
-{
-	unsigned long page = pte_index(poking_addr) % (PTRS_PER_PTE - TEXT_WINDOW_PAGES);
-
-	return (poking_addr & PMD_MASK) + page * PAGE_SIZE;
-}
-
 static struct page *text_window_page(unsigned long addr)
 {
 	struct page *page;
@@ -76,9 +68,12 @@ static struct page *text_window_page(unsigned long addr)
  */
 void text_window_begin(struct text_window *window, unsigned long addr)
 {
+	/* As random as poking_addr, and with poking_addr's page table. */
+	unsigned long page = pte_index(poking_addr) % (PTRS_PER_PTE - TEXT_WINDOW_PAGES);
+
 	window->base = addr & PAGE_MASK;
 	window->mapped = window->base;
-	window->alias = text_window_alias();
+	window->alias = (poking_addr & PMD_MASK) + page * PAGE_SIZE;
 	window->pages = 0;
 	/* poking_init() has made the table, which stays. */
 	window->ptep = pte_offset_map(pmd_off(poking_mm, window->alias), window->alias);
