@@ -98,17 +98,12 @@ static struct ftrace_ops callset_nobody_ops = {
 static struct ftrace_ops * const callset_nobody = &callset_nobody_ops;
 #endif
 
-static void callset_unlink(struct ftrace_callset *cs)
-{
-	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		hlist_del_init(&cs->link[i].node);
-}
-
 static void callset_hide(struct ftrace_retiree *retiree)
 {
 	struct ftrace_callset *cs = container_of(retiree, struct ftrace_callset, retiree);
 
-	callset_unlink(cs);
+	for (unsigned int i = 0; i < cs->nr_ops; i++)
+		hlist_del_init(&cs->link[i].node);
 	if (ftrace_stubs_used(cs))
 		ftrace_stubs_hide(cs);
 	ftrace_counts_put(cs->counts);

@@ -36,7 +36,7 @@ static struct ftrace_callset **callset_chunk[CALLSET_CHUNKS];
 static DEFINE_IDA(callset_ida);
 
 /* No number was ever as high. */
-static u32 callset_limit;
+u32 ftrace_callset_limit;
 
 /* How many numbers are in use. */
 static unsigned int callset_nr;
@@ -55,7 +55,7 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
 	struct ftrace_callset **chunk;
 
 	/* Number 0 is of no callset, and its entry is empty. */
-	if (nr >= READ_ONCE(callset_limit))
+	if (nr >= READ_ONCE(ftrace_callset_limit))
 		return NULL;
 	/* Pairs with the release in callset_add_chunk(). */
 	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
@@ -75,22 +75,12 @@ struct ftrace_callset *ftrace_callset_next(u32 *nr)
 {
 	struct ftrace_callset *cs;
 
-	while (++*nr < ftrace_callset_limit()) {
+	while (++*nr < READ_ONCE(ftrace_callset_limit)) {
 		cs = ftrace_callset_get(*nr);
 		if (cs)
 			return cs;
 	}
 	return NULL;
-}
-
-/**
- * ftrace_callset_limit - the end of the numbers in use
- *
- * Return: no callset has this number or a higher one.
- */
-u32 ftrace_callset_limit(void)
-{
-	return READ_ONCE(callset_limit);
 }
 
 static struct ftrace_callset **callset_entry(u32 nr)
@@ -154,7 +144,7 @@ int ftrace_callset_number(struct ftrace_callset *cs)
 	cs->nr = nr;
 	/* Pairs with ftrace_callset_get(): the callset's members are seen. */
 	smp_store_release(callset_entry(nr), cs);
-	WRITE_ONCE(callset_limit, max(callset_limit, (u32)nr + 1));
+	WRITE_ONCE(ftrace_callset_limit, max(ftrace_callset_limit, (u32)nr + 1));
 	callset_count(1);
 	return 0;
 }

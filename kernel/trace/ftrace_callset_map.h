@@ -12,12 +12,13 @@
 
 struct ftrace_callset;
 
+extern u32 ftrace_callset_limit;
+
 /* Read it with ftrace_callset_only(). */
 extern struct ftrace_callset *__ftrace_callset_only;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
-u32 ftrace_callset_limit(void);
 int ftrace_callset_number(struct ftrace_callset *cs);
 void ftrace_callset_free_number(const struct ftrace_callset *cs);
 

@@ -132,14 +132,6 @@ static struct ftrace_probe *probe_create(struct trace_array *tr, struct ftrace_p
 	return probe;
 }
 
-static void probe_unlink(struct ftrace_probe *probe)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	list_del(&probe->tr_node);
-	list_del(&probe->node);
-}
-
 /*
  * Wait until no callback runs, nor will, for a site that was detached.
  *
@@ -216,8 +208,10 @@ static bool probe_reap(struct ftrace_probe *probe)
 		if (!ftrace_site_set_nr(probe->ops.filter->only))
 			probe_detach_all(probe);
 		is_last = !probe->ops.filter->only;
-		if (is_last)
-			probe_unlink(probe);
+		if (is_last) {
+			list_del(&probe->tr_node);
+			list_del(&probe->node);
+		}
 		gone = probe_take_gone(probe);
 	}
 	if (gone) {

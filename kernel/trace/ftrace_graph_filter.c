@@ -398,10 +398,8 @@ static void __init graph_list_set_early(struct graph_list *list, char *words, co
 /* The tracer that ftrace= names starts with the core_initcalls. */
 static int __init graph_filter_init(void)
 {
-	if (graph_only_param[0])
-		graph_list_set_early(&graph_only, graph_only_param, graph_word_ops.name[0]);
-	if (graph_not_param[0])
-		graph_list_set_early(&graph_not, graph_not_param, graph_word_ops.name[1]);
+	graph_list_set_early(&graph_only, graph_only_param, graph_word_ops.name[0]);
+	graph_list_set_early(&graph_not, graph_not_param, graph_word_ops.name[1]);
 	return 0;
 }
 early_initcall(graph_filter_init);

@@ -108,11 +108,6 @@ bool ftrace_ops_is_active(const struct ftrace_ops *ops)
 	return ftrace_enabled || (ops->flags & FTRACE_OPS_FL_PERMANENT);
 }
 
-static bool ftrace_in_core_kernel(unsigned long addr)
-{
-	return is_kernel_core_data(addr) || core_kernel_text(addr);
-}
-
 /**
  * ftrace_ops_is_permanent - whether nothing of an ops can go away
  * @ops: the ops
@@ -132,7 +127,8 @@ bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 		return false;
 	if (ops->flags & FTRACE_OPS_FL_GRAPH)
 		return true;
-	return ftrace_in_core_kernel((unsigned long)ops->func);
+	return is_kernel_core_data((unsigned long)ops->func) ||
+	       core_kernel_text((unsigned long)ops->func);
 }
 
 /**

@@ -55,22 +55,6 @@ static const char * const refusals[] = {
 };
 
 /**
- * ftrace_report_word - log a word that was refused
- * @tr: the instance; NULL for the top one
- * @file: the name of the file that it was written to
- * @word: the word
- * @error: the reason
- * @pos: where in @word
- *
- * Context: process context, sleeps.
- */
-void ftrace_report_word(struct trace_array *tr, const char *file, const char *word,
-			enum ftrace_word_error error, unsigned int pos)
-{
-	tracing_log_err(tr, file, word, (const char **)ftrace_word_errors, error, pos);
-}
-
-/**
  * ftrace_report_refusal - log that an ops is not attached
  * @why: the reason
  * @ip: the site, or one of them

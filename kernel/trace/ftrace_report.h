@@ -10,7 +10,6 @@
 #include "ftrace_ops.h"
 
 struct ftrace_callset;
-struct trace_array;
 
 /**
  * enum ftrace_word_error - why a word written to a filter file is refused
@@ -45,7 +44,5 @@ void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
 			   const struct ftrace_ops *ops, const struct ftrace_ops *holder);
 void ftrace_report_conflict(unsigned long ip, const struct ftrace_ops *ops,
 			    const struct ftrace_callset *cs);
-void ftrace_report_word(struct trace_array *tr, const char *file, const char *word,
-			enum ftrace_word_error error, unsigned int pos);
 
 #endif /* _KERNEL_TRACE_FTRACE_REPORT_H */

@@ -198,12 +198,6 @@ static unsigned long site_first(unsigned long start, unsigned long end,
 	       site_first_in(ftrace_table_find(end), start, end, rec);
 }
 
-/* See the third invariant. */
-static bool site_is_hidden(const struct ftrace_record *rec)
-{
-	return unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec);
-}
-
 /* Those in quarantine included. */
 static unsigned long site_first_any(unsigned long start, unsigned long end)
 {
@@ -251,7 +245,8 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 
 	preempt_disable_notrace();
 	ip = site_first(start, end, &rec);
-	while (ip && site_is_hidden(rec))
+	/* See the third invariant. */
+	while (ip && unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec))
 		ip = site_first(ip + 1, end, &rec);
 	preempt_enable_notrace();
 	return ip;
@@ -526,19 +521,32 @@ void ftrace_table_remove(struct ftrace_table *table)
 }
 
 /**
+ * ftrace_table_free - free a table
+ * @table: the table, which nobody can find
+ */
+void ftrace_table_free(struct ftrace_table *table)
+{
+	kvfree(table->index);
+	kvfree(table->recs);
+	kfree(table);
+}
+
+static void table_free_retired(struct ftrace_retiree *retiree)
+{
+	ftrace_table_free(container_of(retiree, struct ftrace_table, retiree));
+}
+
+/**
  * ftrace_table_alloc - make a table without records
  * @mod: the module whose text it is about, or NULL
  * @start: first address of the text
  * @end: first address after it
  * @nr: how many records there is room for
- * @free: frees the table, when it is not used any more; it ends in
- *	  ftrace_table_free()
  *
  * Return: the table, or NULL.
  */
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
-					unsigned long end, unsigned int nr,
-					void (*free)(struct ftrace_retiree *retiree))
+					unsigned long end, unsigned int nr)
 {
 	struct ftrace_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
 
@@ -553,19 +561,8 @@ struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
 	table->base = start;
 	table->start = start;
 	table->end = end;
-	table->retiree.free = free;
+	table->retiree.free = table_free_retired;
 	return table;
-}
-
-/**
- * ftrace_table_free - free a table
- * @table: the table, which nobody can find
- */
-void ftrace_table_free(struct ftrace_table *table)
-{
-	kvfree(table->index);
-	kvfree(table->recs);
-	kfree(table);
 }
 
 static int rec_cmp(const void *a, const void *b)

@@ -124,8 +124,7 @@ struct ftrace_record *ftrace_site_find(unsigned long ip);
 unsigned long ftrace_location_any(unsigned long ip);
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip);
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
-					unsigned long end, unsigned int nr,
-					void (*free)(struct ftrace_retiree *retiree));
+					unsigned long end, unsigned int nr);
 void ftrace_table_sort(struct ftrace_table *table);
 int ftrace_table_add(struct ftrace_table *table);
 void ftrace_table_remove(struct ftrace_table *table);

@@ -86,13 +86,6 @@ static const struct ftrace_image_sites * __init image_sites(void)
 
 /* Tables */
 
-static void text_free(struct ftrace_retiree *retiree)
-{
-	struct ftrace_table *table = container_of(retiree, struct ftrace_table, retiree);
-
-	ftrace_table_free(table);
-}
-
 static void text_remove(struct ftrace_table *table)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -163,7 +156,7 @@ static void __init boot_drop_nameless(struct ftrace_table *table)
 static struct ftrace_table * __init boot_table(unsigned long start, unsigned long end,
 					       unsigned int first, unsigned int nr)
 {
-	struct ftrace_table *table = ftrace_table_alloc(NULL, start, end, nr, text_free);
+	struct ftrace_table *table = ftrace_table_alloc(NULL, start, end, nr);
 
 	if (!table)
 		return NULL;
@@ -213,7 +206,7 @@ static void __init boot_add_table(unsigned int nr, void *start, void *end, bool 
 		table->init = init;
 		if (!ftrace_table_add(table))
 			return;
-		text_free(&table->retiree);
+		ftrace_table_free(table);
 	}
 	pr_err("no memory for the %u sites of the kernel's %stext: it cannot be traced\n", count,
 	       init ? "init " : "");
@@ -317,7 +310,7 @@ static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type t
 	if (!nr)
 		return NULL;
 
-	table = ftrace_table_alloc(mod, start, end, nr, text_free);
+	table = ftrace_table_alloc(mod, start, end, nr);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	for (entry = first; (ip = module_next_site(&entry, stop, start, end));)
@@ -337,7 +330,7 @@ static void module_add_table(struct module *mod, enum mod_mem_type type)
 	if (IS_ERR(table) || ftrace_table_add(table)) {
 		pr_warn("no memory for the sites of module %s: it cannot be traced\n", mod->name);
 		if (!IS_ERR(table))
-			text_free(&table->retiree);
+			ftrace_table_free(table);
 	}
 }
 

@@ -288,7 +288,8 @@ static int word_file_take(struct ftrace_word_file *f, bool cut)
 	if (!cut)
 		ret = f->ops->take(f, word);
 	if (ret == -EINVAL)
-		ftrace_report_word(f->tr, word_file_name(f), f->parser.buffer, f->why, f->pos);
+		tracing_log_err(f->tr, word_file_name(f), f->parser.buffer,
+				(const char **)ftrace_word_errors, f->why, f->pos);
 	return ret;
 }
 

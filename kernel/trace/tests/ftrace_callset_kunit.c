@@ -383,7 +383,7 @@ static void callset_number_is_free_after_release(struct kunit *test)
 			KUNIT_EXPECT_NE(test, next ? next->nr : old, old);
 		}
 		callset_kunit_drop();
-		limit = ftrace_callset_limit();
+		limit = ftrace_callset_limit;
 	}
 	KUNIT_ASSERT_NE(test, old, 0);
 	KUNIT_EXPECT_TRUE(test, callset_kunit_is_gone(old));
@@ -391,7 +391,7 @@ static void callset_number_is_free_after_release(struct kunit *test)
 	scoped_guard(mutex, &ftrace_lock) {
 		cs = callset_kunit_of(test, BIT(0));
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(cs ? cs->nr : 0), cs);
-		KUNIT_EXPECT_EQ(test, ftrace_callset_limit(), limit);
+		KUNIT_EXPECT_EQ(test, ftrace_callset_limit, limit);
 		callset_kunit_drop();
 	}
 }
@@ -485,7 +485,7 @@ static void callset_silence(struct kunit *test)
 /* More callsets than the map had room for: it grows, and none is lost. */
 static void callset_map_grows(struct kunit *test)
 {
-	u32 limit = max(ftrace_callset_limit(), 32), nr = 0;
+	u32 limit = max(ftrace_callset_limit, 32), nr = 0;
 	struct ftrace_callset **cs;
 	struct ftrace_ops *ops;
 
@@ -502,7 +502,7 @@ static void callset_map_grows(struct kunit *test)
 			KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs[i]);
 		}
 		/* Number 0 is none. */
-		KUNIT_EXPECT_GT(test, ftrace_callset_limit(), limit);
+		KUNIT_EXPECT_GT(test, ftrace_callset_limit, limit);
 		for (u32 i = 0; i < limit; i++) {
 			if (IS_ERR_OR_NULL(cs[i]))
 				continue;
@@ -511,7 +511,7 @@ static void callset_map_grows(struct kunit *test)
 			nr = max(nr, cs[i]->nr);
 		}
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(0), NULL);
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(ftrace_callset_limit()), NULL);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(ftrace_callset_limit), NULL);
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(U32_MAX), NULL);
 		KUNIT_EXPECT_EQ(test, callset_kunit_drop(), limit);
 	}

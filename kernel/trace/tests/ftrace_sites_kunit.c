@@ -140,16 +140,10 @@ static void sites_sort(struct kunit *test)
 #define SITES_KUNIT_SIZE	0x100
 #define SITES_KUNIT_STEP	0x10
 
-static void sites_kunit_free(struct ftrace_retiree *retiree)
-{
-	ftrace_table_free(container_of(retiree, struct ftrace_table, retiree));
-}
-
 /* A table of two sites: at its first byte, and at its last. */
 static struct ftrace_table *sites_kunit_table(unsigned long start)
 {
-	struct ftrace_table *table = ftrace_table_alloc(NULL, start, start + SITES_KUNIT_SIZE,
-							2, sites_kunit_free);
+	struct ftrace_table *table = ftrace_table_alloc(NULL, start, start + SITES_KUNIT_SIZE, 2);
 
 	if (!table)
 		return NULL;

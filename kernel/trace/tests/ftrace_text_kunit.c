@@ -100,7 +100,7 @@ static void text_kunit_expect_module(struct kunit *test, struct module *mod,
 	KUNIT_EXPECT_EQ(test, table->recs[1].offset, second);
 	KUNIT_EXPECT_EQ(test, table->recs[0].state, 0);
 	KUNIT_EXPECT_EQ(test, table->recs[1].state, 0);
-	text_free(&table->retiree);
+	ftrace_table_free(table);
 }
 
 static struct module *text_kunit_module_on(struct kunit *test, struct text_kunit_image *image)
