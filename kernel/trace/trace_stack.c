@@ -346,7 +346,6 @@ static const struct file_operations stack_trace_fops = {
 
 /* stack_trace_filter */
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 static int stack_filter_open(struct inode *inode, struct file *file)
 {
 	return ftrace_regex_open(NULL, inode->i_private, FTRACE_ITER_FILTER, inode, file);
@@ -361,28 +360,6 @@ static const struct file_operations stack_filter_fops = {
 };
 
 static char stack_boot_filter[COMMAND_LINE_SIZE] __initdata;
-
-static void __init stack_boot_filter_set(const char *list)
-{
-	ftrace_early_list(stack_boot_filter, list, "stacktrace_filter");
-}
-
-static void __init stack_filter_init(void)
-{
-	trace_create_file("stack_trace_filter", TRACE_MODE_WRITE, NULL, &stack_ops,
-			  &stack_filter_fops);
-	if (stack_boot_filter[0])
-		ftrace_set_early_filter(&stack_ops, stack_boot_filter, 1);
-}
-#else
-static void __init stack_boot_filter_set(const char *list)
-{
-}
-
-static void __init stack_filter_init(void)
-{
-}
-#endif
 
 /* On and off */
 
@@ -429,8 +406,8 @@ static int __init stack_boot_setup(char *str)
 {
 	size_t prefix = str_has_prefix(str, "_filter=");
 
-	if (prefix)
-		stack_boot_filter_set(str + prefix);
+	if (prefix && IS_ENABLED(CONFIG_DYNAMIC_FTRACE))
+		ftrace_early_list(stack_boot_filter, str + prefix, "stacktrace_filter");
 	stack_tracer_enabled = 1;
 	return 1;
 }
@@ -443,7 +420,11 @@ static int __init stack_trace_init(void)
 
 	trace_create_file("stack_max_size", TRACE_MODE_WRITE, NULL, NULL, &stack_size_fops);
 	trace_create_file("stack_trace", TRACE_MODE_READ, NULL, NULL, &stack_trace_fops);
-	stack_filter_init();
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE))
+		trace_create_file("stack_trace_filter", TRACE_MODE_WRITE, NULL, &stack_ops,
+				  &stack_filter_fops);
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE) && stack_boot_filter[0])
+		ftrace_set_early_filter(&stack_ops, stack_boot_filter, 1);
 
 	if (stack_tracer_enabled && stack_tracer_switch(true)) {
 		pr_warn("stack tracer: cannot be started\n");
