@@ -22,7 +22,7 @@
  *  1. A change of a list gives it another set of sites. The sites of text that
  *     goes away leave the set in place; a CPU that looks for another site then may
  *     miss it once.
- *  2. A list without sites has no filter (NULL), and then every function starts,
+ *  2. A list without sites has no set (NULL), and then every function starts,
  *     and hides no call. The exception is a list whose functions were all in text
  *     that went away: it keeps an empty set, so that a list of a few functions
  *     does not come to mean all of them.
@@ -35,7 +35,7 @@
  *
  * ftrace_words.c has the files. ftrace_lock covers the lists. The callbacks read
  * them without it, wherever a function is called: in NMIs, and where RCU is not
- * watching. So a filter that is replaced is retired, see ftrace_retire().
+ * watching. So a set that is replaced is retired, see ftrace_retire().
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -52,7 +52,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "ftrace_filter.h"
@@ -69,21 +68,11 @@
 #define GRAPH_HIDDEN_DEPTH	GENMASK(30, 17)
 
 /**
- * struct graph_filter - the sites of a list, published
- * @sites: the sites
- * @retiree: frees both
- */
-struct graph_filter {
-	struct ftrace_site_set	*sites;
-	struct ftrace_retiree	retiree;
-};
-
-/**
  * struct graph_list - one of the two lists
- * @filter: its sites, or NULL; changes under ftrace_lock
+ * @sites: its sites, or NULL; changes under ftrace_lock
  */
 struct graph_list {
-	struct graph_filter __rcu	*filter;
+	struct ftrace_site_set __rcu	*sites;
 };
 
 static struct graph_list graph_only, graph_not;
@@ -96,9 +85,7 @@ bool ftrace_graph_filtered __read_mostly;
 /* Disabled preemption keeps the set; RCU may not be watching. */
 static const struct ftrace_site_set *graph_list_sites(const struct graph_list *list)
 {
-	const struct graph_filter *filter = rcu_dereference_raw_check(list->filter);
-
-	return filter ? filter->sites : NULL;
+	return rcu_dereference_raw_check(list->sites);
 }
 
 static bool graph_word_enter(unsigned long *word, const struct ftrace_site_set *only,
@@ -232,21 +219,16 @@ bool ftrace_graph_hides(unsigned long ip)
 
 /* Changing the lists */
 
-static void graph_filter_free(struct ftrace_retiree *retiree)
+static void graph_sites_free(struct ftrace_retiree *retiree)
 {
-	struct graph_filter *filter = container_of(retiree, struct graph_filter, retiree);
-
-	ftrace_site_set_free(filter->sites);
-	kfree(filter);
+	ftrace_site_set_free(container_of(retiree, struct ftrace_site_set, retiree));
 }
 
 static void graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
 {
-	struct graph_filter *filter =
-		rcu_dereference_protected(list->filter, lockdep_is_held(&ftrace_lock));
-
-	if (filter)
-		ftrace_site_set_forget(filter->sites, start, end);
+	ftrace_site_set_forget(rcu_dereference_protected(list->sites,
+							 lockdep_is_held(&ftrace_lock)),
+			       start, end);
 }
 
 /**
@@ -291,23 +273,22 @@ static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *li
 /* On failure the list is as it was. */
 static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *list)
 {
-	struct ftrace_site_set *sites __free(site_set) =
-		ftrace_edit_result(edit, graph_list_sites(list));
-	struct graph_filter *filter = NULL;
+	struct ftrace_site_set *sites = ftrace_edit_result(edit, graph_list_sites(list));
 
-	if (sites && (sites->nr || edit->lost))
-		filter = kzalloc(sizeof(*filter), GFP_KERNEL);
-	if (!sites || (!filter && (sites->nr || edit->lost)))
+	if (!sites)
 		return -ENOMEM;
-	if (filter) {
-		filter->sites = no_free_ptr(sites);
-		filter->retiree.free = graph_filter_free;
-		/* A CPU that sees this later than the filter misses a call, and nothing worse. */
+	if (sites->nr || edit->lost) {
+		/* A CPU that sees this later than the list misses a call, and nothing worse. */
 		WRITE_ONCE(ftrace_graph_filtered, true);
+	} else {
+		ftrace_site_set_free(sites);
+		sites = NULL;
 	}
-	filter = rcu_replace_pointer(list->filter, filter, lockdep_is_held(&ftrace_lock));
-	if (filter)
-		ftrace_retire(&filter->retiree);
+	sites = rcu_replace_pointer(list->sites, sites, lockdep_is_held(&ftrace_lock));
+	if (sites) {
+		sites->retiree = (struct ftrace_retiree) { .free = graph_sites_free };
+		ftrace_retire(&sites->retiree);
+	}
 	return 0;
 }
 

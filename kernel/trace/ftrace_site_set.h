@@ -8,14 +8,17 @@
 #include <linux/cleanup.h>
 #include <linux/compiler_attributes.h>
 #include <linux/err.h>
+#include <linux/ftrace_arch.h>
 #include <linux/types.h>
 
 /**
  * struct ftrace_site_set - sorted addresses of sites
+ * @retiree: frees a set that is read without a lock
  * @nr: number of addresses
  * @ip: strictly ascending
  */
 struct ftrace_site_set {
+	struct ftrace_retiree	retiree;
 	unsigned int		nr;
 	unsigned long		ip[] __counted_by(nr);
 };

@@ -203,7 +203,7 @@ static void graph_filter_words(struct kunit *test)
 				    row->error, "\"%s\"", row->words);
 		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_nr(&list), row->nr, "\"%s\"", row->words);
 		/* Empty is none. */
-		KUNIT_EXPECT_EQ_MSG(test, !rcu_access_pointer(list.filter), !row->nr, "\"%s\"",
+		KUNIT_EXPECT_EQ_MSG(test, !rcu_access_pointer(list.sites), !row->nr, "\"%s\"",
 				    row->words);
 	}
 	WRITE_ONCE(ftrace_graph_filtered, filtered);
@@ -247,7 +247,7 @@ static void graph_filter_forgets(struct kunit *test)
 	filtered = ftrace_graph_filtered;
 
 	graph_list_forget(&list, 0, ~0UL);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.filter), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.sites), NULL);
 
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd int_sqrt"), 0);
 	graph_list_forget(&list, kunit_site(1), kunit_site(1) + 1);
@@ -256,9 +256,9 @@ static void graph_filter_forgets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 1);
 	graph_list_forget(&list, kunit_site(2), kunit_site(2) + 1);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 0);
-	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(list.filter));
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(list.sites));
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd !gcd"), 0);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.filter), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.sites), NULL);
 	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
 
