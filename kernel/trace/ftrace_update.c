@@ -30,9 +30,9 @@
 #include <linux/ftrace_arch.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "ftrace_callset.h"
 #include "ftrace_ops.h"
@@ -499,9 +499,20 @@ static int tx_run(struct ftrace_tx *tx)
 	return ret;
 }
 
-static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
+/* Adds the change of an ops; tx_finish() frees it. */
+static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
 {
-	*change = (struct ftrace_change) {
+	struct ftrace_change *change = tx->change;
+
+	/* The room for them doubles. */
+	if (!(tx->nr & (tx->nr - 1))) {
+		change = kvrealloc(change, array3_size(max(tx->nr, 1u), 2, sizeof(*change)),
+				   GFP_KERNEL);
+		if (!change)
+			return -ENOMEM;
+		tx->change = change;
+	}
+	change[tx->nr++] = (struct ftrace_change) {
 		.ops		= ops,
 		.wanted		= ftrace_ops_is_active(ops),
 		.only.set	= ops->filter->only,
@@ -509,12 +520,18 @@ static void change_init(struct ftrace_change *change, struct ftrace_ops *ops)
 		.out.set	= ops->guarded ? ops->filter->throttled : NULL,
 		.last		= ULONG_MAX,
 	};
+	return 0;
 }
 
-static void tx_destroy(struct ftrace_tx *tx)
+/* Runs a transaction, unless @ret says that its changes are not all there. */
+static int tx_finish(struct ftrace_tx *tx, int ret)
 {
+	if (!ret && tx->nr)
+		ret = tx_run(tx);
 	for (unsigned int i = 0; i < tx->nr; i++)
 		kvfree(tx->change[i].map);
+	kvfree(tx->change);
+	return ret;
 }
 
 /**
@@ -527,35 +544,9 @@ static void tx_destroy(struct ftrace_tx *tx)
  */
 int ftrace_update_attach(struct ftrace_ops *ops)
 {
-	struct ftrace_change change;
-	struct ftrace_tx tx = {
-		.change	= &change,
-		.nr	= 1,
-		.sites	= ops->filter->only,
-		.wish	= true,
-		.fresh	= true,
-	};
-	int ret;
+	struct ftrace_tx tx = { .sites = ops->filter->only, .wish = true, .fresh = true };
 
-	change_init(&change, ops);
-	ret = tx_run(&tx);
-	tx_destroy(&tx);
-	return ret;
-}
-
-/* Large ones in single pages. */
-static int tx_alloc(struct ftrace_tx *tx, unsigned int nr)
-{
-	size_t size = array_size(nr, sizeof(*tx->change));
-
-	tx->change = size > SZ_64K ? vzalloc(size) : kzalloc(size, GFP_KERNEL);
-	return tx->change ? 0 : -ENOMEM;
-}
-
-static void tx_free(struct ftrace_tx *tx)
-{
-	tx_destroy(tx);
-	kvfree(tx->change);
+	return tx_finish(&tx, tx_add(&tx, ops));
 }
 
 /**
@@ -571,43 +562,11 @@ int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *s
 {
 	struct ftrace_tx tx = { .sites = sites, .wish = wish };
 	struct ftrace_ops *ops;
-	int ret;
+	int ret = 0;
 
-	if (hlist_empty(&filter->users))
-		return 0;
-	ret = tx_alloc(&tx, hlist_count_nodes(&filter->users));
-	if (ret)
-		return ret;
 	hlist_for_each_entry(ops, &filter->users, filter_user)
-		change_init(&tx.change[tx.nr++], ops);
-	ret = tx_run(&tx);
-	tx_free(&tx);
-	return ret;
-}
-
-typedef bool (*ops_test_t)(const struct ftrace_ops *ops, unsigned long start, unsigned long end);
-
-/* Brings all ops of which @test is true to where they want to be. */
-static int tx_run_for(struct ftrace_tx *tx, ops_test_t test, unsigned long start, unsigned long end)
-{
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
-	int ret;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list)
-		nr += test(ops, start, end);
-	if (!nr)
-		return 0;
-	ret = tx_alloc(tx, nr);
-	if (ret)
-		return ret;
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (test(ops, start, end))
-			change_init(&tx->change[tx->nr++], ops);
-	}
-	ret = tx_run(tx);
-	tx_free(tx);
-	return ret;
+		ret = ret ?: tx_add(&tx, ops);
+	return tx_finish(&tx, ret);
 }
 
 /* Whether an ops may want a site in [@start, @end). */
@@ -628,8 +587,14 @@ static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsi
 int ftrace_update_table(struct ftrace_table *table)
 {
 	struct ftrace_tx tx = { .table = table };
+	struct ftrace_ops *ops;
+	int ret = 0;
 
-	return tx_run_for(&tx, ops_may_want, table->start, table->end);
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (ops_may_want(ops, table->start, table->end))
+			ret = ret ?: tx_add(&tx, ops);
+	}
+	return tx_finish(&tx, ret);
 }
 
 /*
