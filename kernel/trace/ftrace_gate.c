@@ -158,42 +158,36 @@ void ftrace_gate_close(void)
 	kick_all_cpus_sync();
 }
 
-static bool gate_is_empty(struct ftrace_gate_count __percpu *count)
+/* Whether no task is inside that came by, or will leave by, the CPUs of @mask. */
+static bool gate_is_empty(struct ftrace_gate_count __percpu *count, const struct cpumask *mask)
 {
 	unsigned int entered = 0, left = 0, cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_cpu(cpu, mask)
 		left += READ_ONCE(per_cpu_ptr(count, cpu)->left);
 	/* E before F, see the top of the file. */
 	smp_mb();
-	for_each_possible_cpu(cpu)
+	for_each_cpu(cpu, mask)
 		entered += READ_ONCE(per_cpu_ptr(count, cpu)->entered);
 	return entered == left;
 }
 
-static bool gate_is_empty_on(struct ftrace_gate_count __percpu *count, unsigned int cpu)
+/* Returns false if it takes too long. */
+static bool gate_wait(struct ftrace_gate_count __percpu *count, const struct cpumask *mask)
 {
-	unsigned int left = READ_ONCE(per_cpu_ptr(count, cpu)->left);
+	unsigned long end = jiffies + gate_patience;
 
-	/* Likewise. */
-	smp_mb();
-	return READ_ONCE(per_cpu_ptr(count, cpu)->entered) == left;
-}
-
-/* Waits a little, and longer the next time. Returns false if it has been too long. */
-static bool gate_pause(unsigned int *turn, unsigned long *end)
-{
-	if (!*turn)
-		*end = jiffies + gate_patience;
-	if (++*turn < 100) {
-		cpu_relax();
-		return true;
+	for (unsigned int turn = 1; !gate_is_empty(count, mask); turn++) {
+		if (turn < 100) {
+			cpu_relax();
+			continue;
+		}
+		if (time_after(jiffies, end))
+			return false;
+		/* Before the scheduler runs, no other task does. */
+		if (system_state >= SYSTEM_SCHEDULING)
+			fsleep(min(turn, 1000u));
 	}
-	if (time_after(jiffies, *end))
-		return false;
-	/* Before the scheduler runs, no other task does. */
-	if (system_state >= SYSTEM_SCHEDULING)
-		fsleep(min(*turn, 1000u));
 	return true;
 }
 
@@ -250,15 +244,8 @@ static void gate_heal_all(struct ftrace_gate_count __percpu *count)
  */
 void ftrace_gate_wait(struct ftrace_gate_count __percpu *count)
 {
-	unsigned long end;
-	unsigned int turn = 0;
-
-	while (!gate_is_empty(count)) {
-		if (!gate_pause(&turn, &end)) {
-			gate_give_up();
-			return;
-		}
-	}
+	if (!gate_wait(count, cpu_possible_mask))
+		gate_give_up();
 }
 
 /**
@@ -272,16 +259,13 @@ void ftrace_gate_wait(struct ftrace_gate_count __percpu *count)
  */
 void ftrace_gate_wait_each(struct ftrace_gate_count __percpu *count)
 {
-	unsigned int turn = 0, cpu;
-	unsigned long end;
+	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		while (!gate_is_empty_on(count, cpu)) {
-			if (!gate_pause(&turn, &end)) {
-				gate_give_up();
-				gate_heal_all(count);
-				return;
-			}
+		if (!gate_wait(count, cpumask_of(cpu))) {
+			gate_give_up();
+			gate_heal_all(count);
+			return;
 		}
 	}
 }

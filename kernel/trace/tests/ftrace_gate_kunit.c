@@ -21,20 +21,20 @@ static void gate_sums(struct kunit *test)
 	struct ftrace_gate *gate = gate_kunit_alloc();
 
 	KUNIT_ASSERT_NOT_NULL(test, gate);
-	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count, cpu_possible_mask));
 	ftrace_gate_wait(gate->count);
 	ftrace_gate_enter(gate->count);
-	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count));
+	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count, cpu_possible_mask));
 	ftrace_gate_leave(gate->count);
-	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count, cpu_possible_mask));
 
 	/* In on one CPU, out on another; and counts that wrap. */
 	per_cpu_ptr(gate->count, first)->entered = UINT_MAX;
 	per_cpu_ptr(gate->count, first)->left = UINT_MAX;
 	per_cpu_ptr(gate->count, first)->entered++;
-	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count));
+	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count, cpu_possible_mask));
 	per_cpu_ptr(gate->count, last)->left++;
-	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count, cpu_possible_mask));
 	ftrace_gate_wait(gate->count);
 	ftrace_gate_put(gate);
 }
@@ -99,16 +99,16 @@ static void gate_heals(struct kunit *test)
 	gate_patience = HZ / 10;
 	ftrace_gate_wait_each(gate->count);
 	gate_patience = patience;
-	KUNIT_EXPECT_TRUE(test, gate_is_empty_on(gate->count, last));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count, cpumask_of(last)));
 	begin = jiffies;
 	ftrace_gate_wait_each(gate->count);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 5 * HZ));
 
 	/* One who is inside is still seen. */
 	per_cpu_ptr(gate->count, last)->entered++;
-	KUNIT_EXPECT_FALSE(test, gate_is_empty_on(gate->count, last));
+	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count, cpumask_of(last)));
 	per_cpu_ptr(gate->count, last)->left++;
-	KUNIT_EXPECT_TRUE(test, gate_is_empty_on(gate->count, last));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate->count, cpumask_of(last)));
 	ftrace_gate_put(gate);
 }
 
@@ -127,7 +127,7 @@ static void gate_runs_out(struct kunit *test)
 			break;
 		far += gate_static_nr(gate[nr]->count) == GATE_NR_STATIC;
 		ftrace_gate_enter(gate[nr]->count);
-		KUNIT_EXPECT_FALSE(test, gate_is_empty(gate[nr]->count));
+		KUNIT_EXPECT_FALSE(test, gate_is_empty(gate[nr]->count, cpu_possible_mask));
 	}
 	KUNIT_EXPECT_EQ(test, nr, max);
 	KUNIT_EXPECT_EQ(test, far, used + 3);
@@ -138,7 +138,7 @@ static void gate_runs_out(struct kunit *test)
 	/* Nothing is left of the one who was inside. */
 	gate[0] = gate_kunit_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, gate[0]);
-	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate[0]->count));
+	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate[0]->count, cpu_possible_mask));
 	ftrace_gate_put(gate[0]);
 }
 
