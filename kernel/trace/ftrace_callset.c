@@ -357,18 +357,13 @@ void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr)
 		list_add(&cs->idle, &callsets_idle);
 }
 
-/**
- * ftrace_callset_drop - drop a callset that has no sites
- * @cs: the callset
+/*
+ * Drops a callset that has no sites. One to whose target altered text may lead stays for ever.
  *
- * One to whose target altered text may lead stays for ever.
- *
- * Until the grace period is over it can still be found by its number and by
+ * Until a grace period is over it can still be found by its number and by
  * its trampoline, for the sake of tasks that were preempted there.
- *
- * Context: ftrace_lock is held. The memory goes after a grace period.
  */
-void ftrace_callset_drop(struct ftrace_callset *cs)
+static void callset_drop(struct ftrace_callset *cs)
 {
 	lockdep_assert_held(&ftrace_lock);
 
@@ -391,7 +386,7 @@ void ftrace_callsets_drop_idle(void)
 	struct ftrace_callset *cs, *next;
 
 	list_for_each_entry_safe(cs, next, &callsets_idle, idle)
-		ftrace_callset_drop(cs);
+		callset_drop(cs);
 }
 
 /**
@@ -567,30 +562,6 @@ int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs)
 {
 	return cs ? cs->target : 0;
-}
-
-/**
- * ftrace_callset_targets - the targets of sites of a callset
- * @cs: the callset, or NULL for the empty one
- * @table: the sites' table
- * @rec: the first site's record
- * @nr: how many sites
- * @target: gets the target of the first one; 0 for a NOP
- * @step: gets how much farther each next one calls
- *
- * Return: for how many of the sites this holds, at least 1.
- */
-unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
-				    const struct ftrace_table *table,
-				    const struct ftrace_record *rec, unsigned int nr,
-				    unsigned long *target, unsigned int *step)
-{
-	*step = 0;
-	*target = ftrace_callset_target(cs);
-	if (!cs || !ftrace_stubs_used(cs))
-		return nr;
-	*step = ARCH_FTRACE_STUB_SIZE;
-	return ftrace_stubs_target(cs, table, rec, nr, target);
 }
 
 #ifdef CONFIG_UNWINDER_ORC

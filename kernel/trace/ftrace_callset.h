@@ -20,15 +20,10 @@ void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
 int ftrace_callsets_establish(void);
 int ftrace_callset_establish(struct ftrace_callset *cs);
 void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
-void ftrace_callset_drop(struct ftrace_callset *cs);
 void ftrace_callsets_drop_idle(void);
 int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 			   const struct ftrace_record *rec, unsigned int nr);
 unsigned long ftrace_callset_target(const struct ftrace_callset *cs);
-unsigned int ftrace_callset_targets(const struct ftrace_callset *cs,
-				    const struct ftrace_table *table,
-				    const struct ftrace_record *rec, unsigned int nr,
-				    unsigned long *target, unsigned int *step);
 
 /* The callsets that call an ops, by their links to it; ftrace_lock is held. */
 #define for_each_ftrace_link(link, ops)					\

@@ -40,6 +40,7 @@
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
+#include "ftrace_stubs.h"
 #include "ftrace_update.h"
 
 /**
@@ -244,14 +245,19 @@ static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
 		side->mark |= FTRACE_STATE_MODIFIED;
 }
 
-/* As ftrace_callset_targets(). */
+/*
+ * Gets the target of a record's site, and how much farther the sites of the next ones call.
+ * Returns for how many of the records this holds, at least 1.
+ */
 static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
 						    struct ftrace_table *table,
 						    struct ftrace_record *rec, unsigned int nr,
 						    unsigned long *target, unsigned int *step)
 {
-	if (unlikely(side->stubs))
-		return ftrace_callset_targets(side->cs, table, rec, nr, target, step);
+	if (ARCH_FTRACE_STUB_SIZE && unlikely(side->stubs)) {
+		*step = ARCH_FTRACE_STUB_SIZE;
+		return ftrace_stubs_target(side->cs, table, rec, nr, target);
+	}
 	*target = side->target;
 	*step = 0;
 	return nr;

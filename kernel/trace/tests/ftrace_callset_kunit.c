@@ -118,7 +118,7 @@ static unsigned int callset_kunit_drop(void)
 	for_each_ftrace_callset(cs, nr) {
 		if (hlist_unhashed(&cs->hash) || !callset_kunit_is_ours(cs))
 			continue;
-		ftrace_callset_drop(cs);
+		callset_drop(cs);
 		count++;
 	}
 	return count;
@@ -374,7 +374,7 @@ static void callset_number_is_free_after_release(struct kunit *test)
 		cs = callset_kunit_of(test, BIT(0));
 		if (cs) {
 			old = cs->nr;
-			ftrace_callset_drop(cs);
+			callset_drop(cs);
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(old), cs);
 
 			/* The same list again is another callset. */
@@ -478,7 +478,7 @@ static void callset_silence(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, to, cs);
 	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, CALLSET_KUNIT_LISTS - 1));
 
-	ftrace_callset_drop(cs);
+	callset_drop(cs);
 	callset_kunit_drop();
 }
 
