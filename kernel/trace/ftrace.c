@@ -24,7 +24,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_pid.h"
 #include "ftrace_register.h"
-#include "ftrace_share.h"
 #include "trace.h"
 
 /* Whether direct ops have to know of it. Without filters it is refused. */

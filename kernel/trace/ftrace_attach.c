@@ -23,8 +23,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
-#include "ftrace_stubs.h"
-#include "ftrace_update.h"
 
 /*
  * Callers can count the tasks inside of a callback that returns to them. A direct ops

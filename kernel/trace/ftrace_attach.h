@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Attaching ops to sites, and following their filters, functions and text.
- * See ftrace_attach.c or, without sites to switch, ftrace_static.c,
- * which has the first part of this.
+ * Attaching ops to sites, and following their filters, functions and text
+ * (ftrace_attach.c; without sites to switch, ftrace_static.c has the first part of
+ * this), by transactions (ftrace_update.c).
  */
 #ifndef _KERNEL_TRACE_FTRACE_ATTACH_H
 #define _KERNEL_TRACE_FTRACE_ATTACH_H
@@ -24,5 +24,10 @@ void ftrace_ops_wait(struct ftrace_ops *ops);
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not);
 void ftrace_detach_table(struct ftrace_table *table);
+
+int ftrace_update_attach(struct ftrace_ops *ops);
+void ftrace_update_detach(struct ftrace_ops *ops);
+int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool wish);
+int ftrace_update_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_FTRACE_ATTACH_H */

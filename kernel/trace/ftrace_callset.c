@@ -29,12 +29,10 @@
 #include <linux/trace_recursion.h>
 
 #include "ftrace_callset.h"
-#include "ftrace_code.h"
 #include "ftrace_counts.h"
 #include "ftrace_gate.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"
-#include "ftrace_stubs.h"
 
 static DEFINE_HASHTABLE(callset_hash, 10);
 

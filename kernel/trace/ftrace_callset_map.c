@@ -23,8 +23,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "ftrace_callset_map.h"
-#include "ftrace_sites.h"
+#include "ftrace_callset.h"
 
 #define CALLSET_CHUNK_SIZE	(PAGE_SIZE / sizeof(void *))
 #define CALLSET_MAX		SZ_1M

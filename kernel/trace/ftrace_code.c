@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/rbtree_latch.h>
 
-#include "ftrace_code.h"
+#include "ftrace_callset.h"
 #include "ftrace_ops.h"
 
 static struct latch_tree_root code_tree __cacheline_aligned;

@@ -21,7 +21,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_register.h"
-#include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
 

@@ -45,11 +45,10 @@
 #include "ftrace_attach.h"
 #include "ftrace_filter.h"
 #include "ftrace_ops.h"
+#include "ftrace_register.h"
 #include "ftrace_report.h"
-#include "ftrace_share.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
-#include "ftrace_update.h"
 #include "ftrace_words.h"
 #include "trace.h"
 

@@ -25,7 +25,6 @@
 #include <linux/string.h>
 
 #include "ftrace_callset.h"
-#include "ftrace_code.h"
 #include "ftrace_kallsyms.h"
 #include "ftrace_ops.h"
 #include "ftrace_sites.h"

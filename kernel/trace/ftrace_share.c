@@ -24,7 +24,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_register.h"
 #include "ftrace_report.h"
-#include "ftrace_share.h"
 #include "ftrace_site_set.h"
 
 /* Keeps direct ops, and those with FTRACE_OPS_FL_IPMODIFY, registered or not. */

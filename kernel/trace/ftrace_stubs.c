@@ -18,11 +18,9 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
-#include "ftrace_code.h"
+#include "ftrace_callset.h"
 #include "ftrace_counts.h"
 #include "ftrace_ops.h"
-#include "ftrace_sites.h"
-#include "ftrace_stubs.h"
 
 /**
  * struct ftrace_stub_table - the stubs of a table's records, for one callset

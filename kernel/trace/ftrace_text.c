@@ -52,7 +52,6 @@
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_sites.h"
-#include "ftrace_update.h"
 #include "trace.h"
 
 /* A table of addresses; see the top of the file. */

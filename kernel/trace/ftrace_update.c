@@ -34,14 +34,13 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "ftrace_attach.h"
 #include "ftrace_callset.h"
 #include "ftrace_ops.h"
 #include "ftrace_quarantine.h"
 #include "ftrace_report.h"
 #include "ftrace_site_set.h"
 #include "ftrace_sites.h"
-#include "ftrace_stubs.h"
-#include "ftrace_update.h"
 
 /**
  * struct change_cursor - tests ascending addresses against a site set

@@ -3,7 +3,7 @@
  * KUnit test of what follows from a site that cannot be written.
  */
 #include "../ftrace_callset.h"
-#include "../ftrace_callset_map.h"
+#include "../ftrace_callset.h"
 #include "../ftrace_sites.h"
 #include "ftrace_kunit.h"
 

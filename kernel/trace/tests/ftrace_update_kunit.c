@@ -11,7 +11,6 @@
 #include <linux/kthread.h>
 
 #include "../ftrace_attach.h"
-#include "../ftrace_code.h"
 #include "../ftrace_filter.h"
 #include "ftrace_kunit.h"
 
