@@ -415,6 +415,7 @@ static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 #endif
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE
 /**
  * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
  * @cs: the callset
@@ -429,6 +430,7 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
 	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
 	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
 }
+#endif
 
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
