@@ -114,15 +114,6 @@ static bool text_patch_padded(const u8 *insn, size_t size, size_t len)
 	return true;
 }
 
-static bool text_patch_is_nop(const u8 *insn, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (insn[i] != x86_nops[len][i])
-			return false;
-	}
-	return true;
-}
-
 static s32 text_patch_rel32(const u8 *bytes)
 {
 	s32 rel;
@@ -166,7 +157,7 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
 		return true;
 	}
 	patch->act = TEXT_PATCH_ACT_JUMP;
-	return text_patch_is_nop(insn, len);
+	return !memcmp(insn, x86_nops[len], len);
 }
 
 /**
