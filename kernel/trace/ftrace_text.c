@@ -349,20 +349,9 @@ void ftrace_module_init(struct module *mod)
 	module_add_table(mod, MOD_INIT_TEXT);
 }
 
-static struct ftrace_table *module_table_find(struct module *mod, bool init)
+static void module_enable_table(struct module *mod, enum mod_mem_type type)
 {
-	struct ftrace_table *table;
-
-	for_each_ftrace_table(table) {
-		if (table->mod == mod && table->init == init)
-			return table;
-	}
-	return NULL;
-}
-
-static void module_enable_table(struct module *mod, bool init)
-{
-	struct ftrace_table *table = module_table_find(mod, init);
+	struct ftrace_table *table = ftrace_table_find((unsigned long)mod->mem[type].base);
 	int ret;
 
 	if (!table)
@@ -385,8 +374,8 @@ void ftrace_module_enable(struct module *mod)
 
 	guard(mutex)(&ftrace_lock);
 
-	module_enable_table(mod, false);
-	module_enable_table(mod, true);
+	module_enable_table(mod, MOD_TEXT);
+	module_enable_table(mod, MOD_INIT_TEXT);
 	ret = ftrace_filter_module_coming(mod);
 	if (ret)
 		pr_warn("filters for module %s are not applied: %pe\n", mod->name, ERR_PTR(ret));
@@ -404,14 +393,12 @@ void ftrace_release_mod(struct module *mod)
 
 	guard(mutex)(&ftrace_lock);
 
-	/* Text without sites calls others, too. */
 	for_class_mod_mem_type(type, text) {
 		unsigned long start = (unsigned long)mod->mem[type].base;
 
+		/* Text without sites calls others, too. */
 		ftrace_callers_forget_range(start, start + mod->mem[type].size);
-	}
-	for (int init = 0; init < 2; init++) {
-		table = module_table_find(mod, init);
+		table = ftrace_table_find(start);
 		if (table)
 			text_remove(table);
 	}
@@ -435,13 +422,11 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 	guard(mutex)(&ftrace_lock);
 
 	ftrace_callers_forget_range((unsigned long)start, (unsigned long)end);
-	for_each_ftrace_table(table) {
-		if (table->mod == mod && table->start == (unsigned long)start) {
-			ftrace_kallsyms_save_init(table);
-			text_remove(table);
-			return;
-		}
-	}
+	table = ftrace_table_find((unsigned long)start);
+	if (!table || !table->init)
+		return;
+	ftrace_kallsyms_save_init(table);
+	text_remove(table);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
