@@ -444,35 +444,7 @@ void ftrace_times_sleep_time_changed(void)
 	times_choose_path();
 }
 
-/* Reading */
-
-/**
- * ftrace_times_sum - what the calls of a site took on all CPUs
- * @times: the user
- * @table: the record's table
- * @index: where the record is in the table
- * @sum: gets the times; zeroes if there are none of the record
- *
- * Context: ftrace_lock is held.
- */
-void ftrace_times_sum(const struct ftrace_times *times, const struct ftrace_table *table,
-		      unsigned int index, struct ftrace_time *sum)
-{
-	const struct ftrace_time __percpu *times_of = ftrace_times_find(times, table, index);
-	int cpu;
-
-	*sum = (struct ftrace_time) { };
-	if (!times_of)
-		return;
-	for_each_possible_cpu(cpu) {
-		const struct ftrace_time *time = per_cpu_ptr(times_of, cpu);
-
-		sum->total += READ_ONCE(time->total);
-		sum->self += READ_ONCE(time->self);
-		sum->max = max(sum->max, READ_ONCE(time->max));
-		sum->squares += READ_ONCE(time->squares);
-	}
-}
+/* Setting to zero */
 
 /**
  * ftrace_times_reset - set all times to zero

@@ -59,8 +59,6 @@ void ftrace_times_drop(struct ftrace_times *times);
 const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
 						     const struct ftrace_table *table,
 						     unsigned int index);
-void ftrace_times_sum(const struct ftrace_times *times, const struct ftrace_table *table,
-		      unsigned int index, struct ftrace_time *sum);
 void ftrace_times_sleep_time_changed(void);
 #else
 static inline void ftrace_times_sleep_time_changed(void)
