@@ -24,7 +24,6 @@
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/kstrtox.h>
-#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -55,10 +54,8 @@ struct profile_line {
 	unsigned long	ip;
 	unsigned int	cpu;
 	u64		hits;
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	u64		time;
 	u64		squares;
-#endif
 };
 
 /**
@@ -77,108 +74,24 @@ static bool profile_enabled;
 
 static DEFINE_PER_CPU(struct profile_stat, profile_stats);
 
-/* Its counts are made when it is first enabled, and stay. */
 static struct ftrace_ops profile_ops = {
 	.func	= ftrace_count_call,
 };
 
-/* Times */
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static struct ftrace_times profile_times;
-
-static void profile_init_times(void)
-{
-	ftrace_times_init(&profile_times, NULL);
-	/* By a boot option, the choice may have been made. */
-	if (!profile_times.square)
-		profile_times.square = FTRACE_TIMES_SQUARE_TOTAL;
-}
-
-static void profile_reset_times(void)
-{
-	ftrace_times_reset(&profile_times);
-}
-
-static int profile_start_times(void)
-{
-	return ftrace_times_start(&profile_times);
-}
-
-static void profile_stop_times(void)
-{
-	ftrace_times_stop(&profile_times);
-}
-
-/**
- * ftrace_graph_graph_time_control - set what the time of a function includes
- * @enable: the time that its callees take, too
- *
- * The sum of all calls obeys at once. The squares of those that were counted before stay.
- */
-void ftrace_graph_graph_time_control(bool enable)
-{
-	WRITE_ONCE(profile_times.square, enable ? FTRACE_TIMES_SQUARE_TOTAL :
-						  FTRACE_TIMES_SQUARE_SELF);
-}
-
-static void profile_line_add_times(struct profile_line *line, const struct ftrace_table *table,
-				   unsigned int index)
-{
-	const struct ftrace_time __percpu *times = ftrace_times_find(&profile_times, table, index);
-	const struct ftrace_time *time;
-
-	if (!times)
-		return;
-	time = per_cpu_ptr(times, line->cpu);
-	line->time = READ_ONCE(profile_times.square) == FTRACE_TIMES_SQUARE_SELF ? time->self :
-										   time->total;
-	line->squares = time->squares;
-}
-#else
-static void profile_init_times(void)
-{
-}
-
-static void profile_reset_times(void)
-{
-}
-
-static int profile_start_times(void)
-{
-	return 0;
-}
-
-static void profile_stop_times(void)
-{
-}
-
-static void profile_line_add_times(struct profile_line *line, const struct ftrace_table *table,
-				   unsigned int index)
-{
-}
-#endif
+static struct ftrace_times profile_times = {
+	.square	= FTRACE_TIMES_SQUARE_TOTAL,
+};
 
 /* Switching */
-
-static int profile_make_counts(void)
-{
-	guard(mutex)(&ftrace_lock);
-
-	if (profile_ops.counts)
-		return 0;
-	profile_ops.counts = ftrace_counts_alloc(1);
-	return profile_ops.counts ? 0 : -ENOMEM;
-}
 
 /* What was counted before is there as long as anything may fail. */
 static int profile_enable(void)
 {
-	int ret = profile_make_counts() ?: register_ftrace_function(&profile_ops);
+	int ret = register_ftrace_function(&profile_ops);
 
 	if (ret)
 		return ret;
-	ret = profile_start_times();
+	ret = FTRACE_HAS_TIMES ? ftrace_times_start(&profile_times) : 0;
 	if (ret) {
 		unregister_ftrace_function(&profile_ops);
 		return ret;
@@ -186,14 +99,16 @@ static int profile_enable(void)
 
 	guard(mutex)(&ftrace_lock);
 	ftrace_counts_reset(profile_ops.counts);
-	profile_reset_times();
+	if (FTRACE_HAS_TIMES)
+		ftrace_times_reset(&profile_times);
 	return 0;
 }
 
 static void profile_disable(void)
 {
 	WARN_ON_ONCE(unregister_ftrace_function(&profile_ops));
-	profile_stop_times();
+	if (FTRACE_HAS_TIMES)
+		ftrace_times_stop(&profile_times);
 }
 
 static int profile_switch(bool enable)
@@ -243,10 +158,32 @@ static const struct file_operations profile_fops = {
 
 /* The arithmetic of a line */
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static u64 profile_average(const struct profile_line *line)
 {
 	return div64_u64(line->time, line->hits);
+}
+
+static bool profile_line_shown(const struct profile_line *line)
+{
+	return !FTRACE_HAS_TIMES || !tracing_thresh || profile_average(line) >= tracing_thresh;
+}
+
+static u64 profile_key(const struct profile_line *line)
+{
+	return FTRACE_HAS_TIMES ? line->time : line->hits;
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * ftrace_graph_graph_time_control - set what the time of a function includes
+ * @enable: the time that its callees take, too
+ *
+ * The sum of all calls obeys at once. The squares of those that were counted before stay.
+ */
+void ftrace_graph_graph_time_control(bool enable)
+{
+	WRITE_ONCE(profile_times.square, enable ? FTRACE_TIMES_SQUARE_TOTAL :
+						  FTRACE_TIMES_SQUARE_SELF);
 }
 
 /*
@@ -275,16 +212,6 @@ static u64 profile_variance(const struct profile_line *line)
 	return div64_u64(line->squares - least, (n - 1) * 1000);
 }
 
-static bool profile_line_shown(const struct profile_line *line)
-{
-	return !tracing_thresh || profile_average(line) >= tracing_thresh;
-}
-
-static u64 profile_key(const struct profile_line *line)
-{
-	return line->time;
-}
-
 static void profile_show_times(struct seq_file *m, const struct profile_line *line)
 {
 	const u64 times[] = { line->time, profile_average(line), profile_variance(line) };
@@ -300,28 +227,10 @@ static void profile_show_times(struct seq_file *m, const struct profile_line *li
 	}
 	trace_print_seq(m, &text);
 }
-
-#define PROFILE_HEADER								\
-	"  Function                               Hit    Time            Avg             s^2\n" \
-	"  --------                               ---    ----            ---             ---\n"
 #else
-static bool profile_line_shown(const struct profile_line *line)
-{
-	return true;
-}
-
-static u64 profile_key(const struct profile_line *line)
-{
-	return line->hits;
-}
-
 static void profile_show_times(struct seq_file *m, const struct profile_line *line)
 {
 }
-
-#define PROFILE_HEADER						\
-	"  Function                               Hit\n"	\
-	"  --------                               ---\n"
 #endif
 
 /* The files under trace_stat: lines are made when one is opened */
@@ -331,6 +240,20 @@ static u64 profile_hits(const struct ftrace_table *table, unsigned int index, un
 	const u64 __percpu *count = ftrace_counts_find(profile_ops.counts, table, index);
 
 	return count ? READ_ONCE(*per_cpu_ptr(count, cpu)) : 0;
+}
+
+static void profile_line_add_times(struct profile_line *line, const struct ftrace_table *table,
+				   unsigned int index)
+{
+	const struct ftrace_time __percpu *times = ftrace_times_find(&profile_times, table, index);
+	const struct ftrace_time *time;
+
+	if (!times)
+		return;
+	time = per_cpu_ptr(times, line->cpu);
+	line->time = READ_ONCE(profile_times.square) == FTRACE_TIMES_SQUARE_SELF ? time->self :
+										   time->total;
+	line->squares = time->squares;
 }
 
 static struct profile_line *profile_line_in(const struct ftrace_table *table, unsigned int cpu,
@@ -354,7 +277,8 @@ static struct profile_line *profile_line_in(const struct ftrace_table *table, un
 	line->ip = ftrace_rec_ip(table, &table->recs[i]);
 	line->cpu = cpu;
 	line->hits = hits;
-	profile_line_add_times(line, table, i);
+	if (FTRACE_HAS_TIMES)
+		profile_line_add_times(line, table, i);
 	return line;
 }
 
@@ -366,8 +290,6 @@ static struct profile_line *profile_line_from(unsigned int cpu, unsigned long fr
 
 	guard(mutex)(&ftrace_lock);
 
-	if (!profile_ops.counts)
-		return NULL;
 	table = ftrace_table_find(from) ?: ftrace_table_next(NULL);
 	for (; table; table = ftrace_table_next(table)) {
 		line = profile_line_in(table, cpu, from);
@@ -403,7 +325,11 @@ static void profile_stat_release(void *line)
 
 static int profile_stat_headers(struct seq_file *m)
 {
-	seq_puts(m, PROFILE_HEADER);
+	const char *titles = FTRACE_HAS_TIMES ? "    Time            Avg             s^2" : "";
+	const char *rules = FTRACE_HAS_TIMES ? "    ----            ---             ---" : "";
+
+	seq_printf(m, "  Function                               Hit%s\n", titles);
+	seq_printf(m, "  --------                               ---%s\n", rules);
 	return 0;
 }
 
@@ -459,8 +385,15 @@ void __init ftrace_profile_init_tracefs(struct dentry *parent)
 	unsigned int cpu;
 	int ret;
 
+	scoped_guard(mutex, &ftrace_lock)
+		profile_ops.counts = ftrace_counts_alloc(1);
+	if (!profile_ops.counts) {
+		pr_warn("no function profiler: out of memory\n");
+		return;
+	}
 	ftrace_ops_set_global_filter(&profile_ops);
-	profile_init_times();
+	if (FTRACE_HAS_TIMES)
+		ftrace_times_init(&profile_times, NULL);
 	for_each_possible_cpu(cpu) {
 		ret = profile_create_stat(cpu);
 		if (ret) {

@@ -7,13 +7,16 @@
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/kconfig.h>
 #include <linux/types.h>
 
 #include "ftrace_counts.h"
 
+/* Without it, nothing that is declared here may be called. */
+#define FTRACE_HAS_TIMES	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
+
 struct ftrace_count_table;
 
-#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
 /**
  * enum ftrace_times_square - what is squared
  * @FTRACE_TIMES_SQUARE_NONE: nothing
@@ -39,7 +42,9 @@ enum ftrace_times_square {
  * @retiree: frees it
  */
 struct ftrace_times {
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct fgraph_ops		gops;
+#endif
 	struct ftrace_counts		*counts;
 	struct ftrace_count_table	*core;
 	u32 __percpu			*off;
@@ -60,10 +65,5 @@ const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *
 						     const struct ftrace_table *table,
 						     unsigned int index);
 void ftrace_times_sleep_time_changed(void);
-#else
-static inline void ftrace_times_sleep_time_changed(void)
-{
-}
-#endif
 
 #endif /* _KERNEL_TRACE_FTRACE_TIMES_H */

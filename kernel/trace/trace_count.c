@@ -103,6 +103,13 @@ static bool count_choose_cpus(const struct trace_array *tr, struct ftrace_counts
 
 /* Times */
 
+/* @off: there are CPUs that do not count. */
+static void count_choose_times(const struct count_instance *ci, bool off)
+{
+	if (FTRACE_HAS_TIMES && ci->times)
+		ftrace_times_set_off(ci->times, off ? ci->counts->off : NULL);
+}
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* A user that stays costs its calls less. */
 static struct ftrace_times count_top_times;
@@ -136,13 +143,6 @@ static void count_zero_times(struct count_instance *ci, bool wanted)
 	ci->times = NULL;
 }
 
-/* @off: there are CPUs that do not count. */
-static void count_choose_times(const struct count_instance *ci, bool off)
-{
-	if (ci->times)
-		ftrace_times_set_off(ci->times, off ? ci->counts->off : NULL);
-}
-
 static int count_start_times(struct count_instance *ci)
 {
 	scoped_guard(mutex, &ftrace_lock) {
@@ -159,10 +159,6 @@ static void count_stop_times(struct count_instance *ci)
 {
 	if (count_has_times(ci))
 		ftrace_times_stop(ci->times);
-}
-#else
-static void count_choose_times(const struct count_instance *ci, bool off)
-{
 }
 #endif
 

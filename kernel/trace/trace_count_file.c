@@ -67,19 +67,9 @@ static unsigned int count_line_add(struct count_line *lines, unsigned int nr,
 	return line.sum ? nr + 1 : nr;
 }
 
-static const struct ftrace_time __percpu *count_time(const struct count_instance *ci,
-						     const struct ftrace_table *table,
-						     unsigned int index)
-{
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (ci->times)
-		return ftrace_times_find(ci->times, table, index);
-#endif
-	return NULL;
-}
-
 static unsigned int count_find_functions(const struct count_instance *ci, struct count_line *lines)
 {
+	bool has_times = FTRACE_HAS_TIMES && ci->times;
 	struct ftrace_table *table;
 	unsigned int nr = 0;
 
@@ -88,7 +78,7 @@ static unsigned int count_find_functions(const struct count_instance *ci, struct
 			struct count_line line = {
 				.ip	= ftrace_rec_ip(table, &table->recs[i]),
 				.count	= ftrace_counts_find(ci->counts, table, i),
-				.time	= count_time(ci, table, i),
+				.time	= has_times ? ftrace_times_find(ci->times, table, i) : NULL,
 			};
 
 			if (line.count)
