@@ -92,30 +92,6 @@ void ftrace_callers_free(struct ftrace_callers *callers)
 }
 
 /**
- * struct callers_chunk - what a CPU sets to zero at once
- * @callers: of this table
- * @from: the first of FTRACE_CALLERS_CHUNK slots
- */
-struct callers_chunk {
-	const struct ftrace_callers	*callers;
-	unsigned int			from;
-};
-
-static void callers_chunk_reset(void *data, int cpu)
-{
-	const struct callers_chunk *chunk = data;
-	const struct ftrace_callers *callers = chunk->callers;
-	unsigned int to = min(chunk->from + FTRACE_CALLERS_CHUNK, callers->nr);
-
-	for (unsigned int i = chunk->from; i < to; i++) {
-		/* At once: calls are counted meanwhile, in NMIs. */
-		if (READ_ONCE(callers->key[i]))
-			WRITE_ONCE(*per_cpu_ptr(ftrace_callers_slot(callers, i), cpu), 0);
-	}
-	WRITE_ONCE(*per_cpu_ptr(callers->lost, cpu), 0);
-}
-
-/**
  * ftrace_callers_reset - set all counts to zero
  * @callers: the table
  *
@@ -127,11 +103,8 @@ void ftrace_callers_reset(struct ftrace_callers *callers)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	for (unsigned int i = 0; i < callers->nr; i += FTRACE_CALLERS_CHUNK) {
-		struct callers_chunk chunk = { callers, i };
-
-		ftrace_counts_reset_cpus(callers_chunk_reset, &chunk);
-	}
+	ftrace_counts_zero(callers->count, FTRACE_CALLERS_CHUNK, callers->nr);
+	ftrace_counts_zero(&callers->lost, 1, 1);
 }
 
 /*

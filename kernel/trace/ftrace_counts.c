@@ -17,6 +17,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/lockdep.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/rculist.h>
@@ -27,8 +28,8 @@
 #include "ftrace_counts.h"
 #include "ftrace_ops.h"
 
-/* So many bytes are set to zero with interrupts off. */
-#define COUNTS_CHUNK	SZ_64K
+/* So many words are set to zero with interrupts off. */
+#define COUNTS_CHUNK	((unsigned int)(SZ_64K / sizeof(u64)))
 
 static void counts_free(struct ftrace_retiree *retiree)
 {
@@ -233,84 +234,65 @@ void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_
 }
 
 /**
- * struct counts_reset - what every CPU is to do
- * @reset: it
- * @data: its first argument
- */
-struct counts_reset {
-	void	(*reset)(void *data, int cpu);
-	void	*data;
-};
-
-static void counts_reset_this_cpu(void *data)
-{
-	const struct counts_reset *r = data;
-
-	r->reset(r->data, smp_processor_id());
-}
-
-/**
- * ftrace_counts_reset_cpus - set to zero a part of what each CPU has counted
- * @reset: sets to zero what a CPU has, some 64 KB at most; called with interrupts off on
- *	   that CPU, or anywhere for one that is offline
- * @data: its first argument
- *
- * Each CPU does so for itself: what it counts meanwhile is counted before or after.
- *
- * Context: sleeps.
- */
-void ftrace_counts_reset_cpus(void (*reset)(void *data, int cpu), void *data)
-{
-	struct counts_reset r = { .reset = reset, .data = data };
-	int cpu;
-
-	guard(cpus_read_lock)();
-
-	on_each_cpu(counts_reset_this_cpu, &r, true);
-	for_each_possible_cpu(cpu) {
-		if (!cpu_online(cpu))
-			reset(data, cpu);
-	}
-}
-
-/**
- * struct counts_chunk - what a CPU sets to zero at once
- * @ct: a part of these
- * @from: the first group
+ * struct counts_part - counts that each CPU sets to zero at once
+ * @group: groups of words
+ * @size: words of each group
+ * @from: the first word to set to zero, which is the first of a group
  * @to: the one after the last
  */
-struct counts_chunk {
-	const struct ftrace_count_table	*ct;
-	unsigned int			from;
-	unsigned int			to;
+struct counts_part {
+	u64 __percpu *const	*group;
+	unsigned int		size;
+	unsigned int		from;
+	unsigned int		to;
 };
 
-static void counts_chunk_reset(void *data, int cpu)
+static void counts_zero_cpu(const struct counts_part *part, int cpu)
 {
-	const struct counts_chunk *chunk = data;
-	const struct ftrace_count_table *ct = chunk->ct;
-
-	for (unsigned int i = chunk->from; i < chunk->to; i++) {
-		unsigned int nr = ftrace_count_group_size(ct->table, i) * ct->words;
+	for (unsigned int i = part->from; i < part->to; i += part->size) {
+		u64 __percpu *group = part->group[i / part->size];
+		unsigned int nr = min(part->to - i, part->size);
 		u64 *count;
 
-		if (!ct->group[i])
+		if (!group)
 			continue;
-		count = per_cpu_ptr(ct->group[i], cpu);
+		count = per_cpu_ptr(group, cpu);
 		/* Each at once: calls are counted meanwhile, in NMIs. */
 		for (unsigned int j = 0; j < nr; j++)
 			WRITE_ONCE(count[j], 0);
 	}
 }
 
-static void count_table_reset(const struct ftrace_count_table *ct)
+static void counts_zero_this_cpu(void *data)
 {
-	unsigned int step = COUNTS_CHUNK / (FTRACE_COUNT_GROUP * sizeof(u64) * ct->words);
+	counts_zero_cpu(data, smp_processor_id());
+}
 
-	for (unsigned int from = 0; from < ct->nr; from += step) {
-		struct counts_chunk chunk = { ct, from, min(from + step, ct->nr) };
+/**
+ * ftrace_counts_zero - set to zero the counts of all CPUs
+ * @group: groups of counts; NULL ones are left out
+ * @size: how many words a group has, COUNTS_CHUNK at most
+ * @nr: how many words there are in all; the last group may have fewer than @size
+ *
+ * Each CPU does so for itself: what it counts meanwhile is counted before or after.
+ *
+ * Context: sleeps.
+ */
+void ftrace_counts_zero(u64 __percpu *const *group, unsigned int size, unsigned int nr)
+{
+	unsigned int step = rounddown(COUNTS_CHUNK, size);
+	int cpu;
 
-		ftrace_counts_reset_cpus(counts_chunk_reset, &chunk);
+	for (unsigned int from = 0; from < nr; from += step) {
+		struct counts_part part = { group, size, from, min(from + step, nr) };
+
+		guard(cpus_read_lock)();
+
+		on_each_cpu(counts_zero_this_cpu, &part, true);
+		for_each_possible_cpu(cpu) {
+			if (!cpu_online(cpu))
+				counts_zero_cpu(&part, cpu);
+		}
 	}
 }
 
@@ -330,7 +312,8 @@ void ftrace_counts_reset(struct ftrace_counts *counts)
 	for_each_ftrace_table(table) {
 		ct = counts_find_table(counts, table);
 		if (ct)
-			count_table_reset(ct);
+			ftrace_counts_zero(ct->group, FTRACE_COUNT_GROUP * ct->words,
+					   table->nr * ct->words);
 	}
 }
 

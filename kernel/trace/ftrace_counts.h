@@ -64,7 +64,7 @@ u64 __percpu *ftrace_counts_find(const struct ftrace_counts *counts,
 				 const struct ftrace_table *table, unsigned int index);
 void ftrace_count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs);
-void ftrace_counts_reset_cpus(void (*reset)(void *data, int cpu), void *data);
+void ftrace_counts_zero(u64 __percpu *const *group, unsigned int size, unsigned int nr);
 void ftrace_counts_reset(struct ftrace_counts *counts);
 void ftrace_counts_forget_table(struct ftrace_table *table);
 
