@@ -460,14 +460,10 @@ void ftrace_times_reset(struct ftrace_times *times)
 
 /* Users */
 
-static void times_free(struct ftrace_retiree *retiree)
-{
-	kfree(container_of(retiree, struct ftrace_times, retiree));
-}
-
 /**
  * ftrace_times_init - make a user of times
- * @times: zeroed; one that is not static is allocated by itself
+ * @times: zeroed; its memory stays for a grace period after the last ftrace_times_stop(), as
+ *	   ftrace_retire() waits for
  * @like: whose filter and instance it shares; NULL for the filter of the top instance,
  *	  whatever its pids
  */
@@ -475,7 +471,6 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 {
 	times->gops.entryfunc = times_entry;
 	times->gops.retfunc = times_return;
-	times->retiree.free = times_free;
 	times_set_call(times);
 	if (like)
 		fgraph_init_ops(&times->gops.ops, like);
@@ -589,8 +584,8 @@ void ftrace_times_stop(struct ftrace_times *times)
 }
 
 /**
- * ftrace_times_drop - free what was counted, and the user unless it is static
- * @times: the user, stopped
+ * ftrace_times_drop - free what was counted
+ * @times: the user, stopped or never started
  *
  * Context: ftrace_lock is held.
  */
@@ -601,8 +596,6 @@ void ftrace_times_drop(struct ftrace_times *times)
 	ftrace_counts_put(times->counts);
 	times->counts = NULL;
 	times->gops.ops.counts = NULL;
-	if (!is_kernel_core_data((unsigned long)times))
-		ftrace_retire(&times->retiree);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

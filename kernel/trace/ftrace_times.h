@@ -39,7 +39,6 @@ enum ftrace_times_square {
  * @quick: a call need not be asked anything
  * @square: the numbers to square
  * @node: in the list of those that are started
- * @retiree: frees it
  */
 struct ftrace_times {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -51,7 +50,6 @@ struct ftrace_times {
 	bool				quick;
 	enum ftrace_times_square	square;
 	struct list_head		node;
-	struct ftrace_retiree		retiree;
 };
 
 void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like);

@@ -24,6 +24,7 @@
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <linux/cleanup.h>
+#include <linux/container_of.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/lockdep.h>
@@ -68,20 +69,36 @@ u32 trace_count_options(const struct trace_array *tr)
 	return tracer_flags_of(tr, &count_flags);
 }
 
+/* The top instance's: a graph user that stays costs its calls less. */
+static struct count_instance count_top;
+
+static void count_free(struct ftrace_retiree *retiree)
+{
+	kfree(container_of(retiree, struct count_instance, retiree));
+}
+
 static struct count_instance *count_make(struct trace_array *tr)
 {
-	struct count_instance *ci = tr->count ?: kzalloc(sizeof(*ci), GFP_KERNEL);
+	bool is_top = tr->flags & TRACE_ARRAY_FL_GLOBAL;
+	struct count_instance *ci;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ci || tr->count)
-		return ci;
-	ci->tr = tr;
+	if (tr->count)
+		return tr->count;
+	ci = is_top ? &count_top : kzalloc(sizeof(*ci), GFP_KERNEL);
+	if (!ci)
+		return NULL;
 	ci->counts = ftrace_counts_alloc(1);
 	if (!ci->counts) {
-		kfree(ci);
+		if (!is_top)
+			kfree(ci);
 		return NULL;
 	}
+	ci->tr = tr;
+	ci->retiree.free = count_free;
+	if (FTRACE_HAS_TIMES)
+		ftrace_times_init(&ci->times, tr->ops);
 	tr->count = ci;
 	return ci;
 }
@@ -100,67 +117,6 @@ static bool count_choose_cpus(const struct trace_array *tr, struct ftrace_counts
 	}
 	return any;
 }
-
-/* Times */
-
-/* @off: there are CPUs that do not count. */
-static void count_choose_times(const struct count_instance *ci, bool off)
-{
-	if (FTRACE_HAS_TIMES && ci->times)
-		ftrace_times_set_off(ci->times, off ? ci->counts->off : NULL);
-}
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* A user that stays costs its calls less. */
-static struct ftrace_times count_top_times;
-
-static int count_make_times(struct count_instance *ci)
-{
-	bool top = ci->tr->flags & TRACE_ARRAY_FL_GLOBAL;
-	struct ftrace_times *times = top ? &count_top_times : kzalloc(sizeof(*times), GFP_KERNEL);
-
-	if (!times)
-		return -ENOMEM;
-	ftrace_times_init(times, ci->tr->ops);
-	ci->times = times;
-	return 0;
-}
-
-static bool count_has_times(const struct count_instance *ci)
-{
-	return ci->times && ftrace_times_is_started(ci->times);
-}
-
-static void count_zero_times(struct count_instance *ci, bool wanted)
-{
-	if (!ci->times)
-		return;
-	if (wanted || count_has_times(ci)) {
-		ftrace_times_reset(ci->times);
-		return;
-	}
-	ftrace_times_drop(ci->times);
-	ci->times = NULL;
-}
-
-static int count_start_times(struct count_instance *ci)
-{
-	scoped_guard(mutex, &ftrace_lock) {
-		int ret = ci->times ? 0 : count_make_times(ci);
-
-		if (ret)
-			return ret;
-		count_choose_times(ci, count_choose_cpus(ci->tr, ci->counts));
-	}
-	return ftrace_times_start(ci->times);
-}
-
-static void count_stop_times(struct count_instance *ci)
-{
-	if (count_has_times(ci))
-		ftrace_times_stop(ci->times);
-}
-#endif
 
 /* Counting */
 
@@ -256,61 +212,48 @@ static int count_start_callers(struct count_instance *ci)
 		ftrace_ops_init(ops);
 		ops->filter = ci->tr->ops->filter;
 	}
+	/* Has unregistering wait for the callback wherever the instance's memory is. */
+	ops->flags |= FTRACE_OPS_FL_DYNAMIC;
 	ops->func = count_caller;
 	ops->private = ci->tr;
 	ops->choose_func = count_choose_caller_func;
 	return register_ftrace_function(ops);
 }
 
-static void count_stop_callers(struct count_instance *ci)
+/* Times */
+
+/* Those of CPUs that do not count are left out. */
+static void count_choose_times(struct count_instance *ci)
 {
-	if (count_has_callers(ci))
-		unregister_ftrace_function(&ci->callers_ops);
+	bool off = count_choose_cpus(ci->tr, ci->counts);
+
+	if (FTRACE_HAS_TIMES)
+		ftrace_times_set_off(&ci->times, off ? ci->counts->off : NULL);
 }
 
-/* A table in which no call is counted is not emptied: the next one is made anew. */
-static void count_zero_callers(struct count_instance *ci, bool wanted)
+static bool count_has_times(const struct count_instance *ci)
 {
-	if (count_has_callers(ci)) {
-		ftrace_callers_reset(ci->callers);
-	} else {
-		ftrace_callers_free(ci->callers);
-		ci->callers = NULL;
-	}
+	return FTRACE_HAS_TIMES && ftrace_times_is_started(&ci->times);
 }
 
-/* Parts */
+static int count_start_times(struct count_instance *ci)
+{
+	scoped_guard(mutex, &ftrace_lock)
+		count_choose_times(ci);
+	return FTRACE_HAS_TIMES ? ftrace_times_start(&ci->times) : 0;
+}
 
-/**
- * struct count_part - something that is counted beside calls
- * @option: asks for it
- * @start: begins to count; takes ftrace_lock
- * @stop: ends that, if it has begun; what was counted stays; takes ftrace_lock
- * @zero: forgets what was counted, and frees the memory of a part that does not count, and
- *	  is not wanted next; ftrace_lock is held
- */
-struct count_part {
-	u32	option;
-	int	(*start)(struct count_instance *ci);
-	void	(*stop)(struct count_instance *ci);
-	void	(*zero)(struct count_instance *ci, bool wanted);
-};
+/* Parts: what is counted beside calls, each if its option asks for it */
 
-static const struct count_part count_parts[] = {
-	{ COUNT_OPT_CALLERS, count_start_callers, count_stop_callers, count_zero_callers },
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	{ COUNT_OPT_TIMES, count_start_times, count_stop_times, count_zero_times },
-#endif
-};
-
+/* Those that were counting; what they counted stays. */
 static void count_stop_parts(struct count_instance *ci, u32 options)
 {
 	lockdep_assert_held(&trace_types_lock);
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(count_parts); i++) {
-		if (options & count_parts[i].option)
-			count_parts[i].stop(ci);
-	}
+	if ((options & COUNT_OPT_CALLERS) && count_has_callers(ci))
+		unregister_ftrace_function(&ci->callers_ops);
+	if ((options & COUNT_OPT_TIMES) && count_has_times(ci))
+		ftrace_times_stop(&ci->times);
 }
 
 /* If it fails, none of them is started. */
@@ -320,23 +263,34 @@ static int count_start_parts(struct count_instance *ci, u32 options)
 
 	lockdep_assert_held(&trace_types_lock);
 
-	for (unsigned int i = 0; !ret && i < ARRAY_SIZE(count_parts); i++) {
-		if (options & count_parts[i].option)
-			ret = count_parts[i].start(ci);
-	}
+	if (options & COUNT_OPT_CALLERS)
+		ret = count_start_callers(ci);
+	if (!ret && (options & COUNT_OPT_TIMES))
+		ret = count_start_times(ci);
 	if (ret)
 		count_stop_parts(ci, options);
 	return ret;
 }
 
-/* @wanted: the options of what counts next. */
+/*
+ * Frees the memory of a part that does not count, but for times that are wanted next: a table
+ * of pairs is not emptied, but made anew. @wanted: the options of what counts next.
+ */
 static void count_zero(struct count_instance *ci, u32 wanted)
 {
 	lockdep_assert_held(&trace_types_lock);
 	lockdep_assert_held(&ftrace_lock);
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(count_parts); i++)
-		count_parts[i].zero(ci, wanted & count_parts[i].option);
+	if (count_has_callers(ci)) {
+		ftrace_callers_reset(ci->callers);
+	} else {
+		ftrace_callers_free(ci->callers);
+		ci->callers = NULL;
+	}
+	if (count_has_times(ci) || (FTRACE_HAS_TIMES && (wanted & COUNT_OPT_TIMES)))
+		ftrace_times_reset(&ci->times);
+	else if (FTRACE_HAS_TIMES)
+		ftrace_times_drop(&ci->times);
 	ftrace_counts_reset(ci->counts);
 }
 
@@ -417,7 +371,7 @@ static void count_cpumask_changed(struct trace_array *tr)
 	count_choose_func(tr->ops);
 	if (count_has_callers(ci))
 		count_choose_caller_func(&ci->callers_ops);
-	count_choose_times(ci, count_choose_cpus(tr, ci->counts));
+	count_choose_times(ci);
 }
 
 static struct tracer count_tracer;
@@ -460,7 +414,7 @@ void trace_count_forget(struct trace_array *tr)
 		return;
 	count_zero(ci, 0);
 	ftrace_counts_put(ci->counts);
-	kfree(ci);
+	ftrace_retire(&ci->retiree);
 }
 
 static int __init count_register(void)

@@ -7,10 +7,14 @@
 
 #include <linux/bits.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/types.h>
 
 struct dentry;
 struct trace_array;
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+#include "ftrace_times.h"
 
 enum {
 	COUNT_OPT_SORTED	= BIT(0),
@@ -25,20 +29,20 @@ enum {
  * @counts: what it counted
  * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
  * @callers_ops: counts pairs while it is registered
- * @times: what it knows of times; or NULL
+ * @times: what it knows of times
+ * @retiree: frees it, but the top one
  */
 struct count_instance {
 	struct trace_array	*tr;
 	struct ftrace_counts	*counts;
 	struct ftrace_callers	*callers;
 	struct ftrace_ops	callers_ops;
-	struct ftrace_times	*times;
+	struct ftrace_times	times;
+	struct ftrace_retiree	retiree;
 };
 
 u32 trace_count_options(const struct trace_array *tr);
 void trace_count_zero(struct trace_array *tr);
-
-#ifdef CONFIG_DYNAMIC_FTRACE
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
 #else

@@ -69,7 +69,6 @@ static unsigned int count_line_add(struct count_line *lines, unsigned int nr,
 
 static unsigned int count_find_functions(const struct count_instance *ci, struct count_line *lines)
 {
-	bool has_times = FTRACE_HAS_TIMES && ci->times;
 	struct ftrace_table *table;
 	unsigned int nr = 0;
 
@@ -78,8 +77,10 @@ static unsigned int count_find_functions(const struct count_instance *ci, struct
 			struct count_line line = {
 				.ip	= ftrace_rec_ip(table, &table->recs[i]),
 				.count	= ftrace_counts_find(ci->counts, table, i),
-				.time	= has_times ? ftrace_times_find(ci->times, table, i) : NULL,
 			};
+
+			if (FTRACE_HAS_TIMES)
+				line.time = ftrace_times_find(&ci->times, table, i);
 
 			if (line.count)
 				nr = count_line_add(lines, nr, line);
