@@ -9,11 +9,10 @@
  *	any other record, an event for one:		      / * event * /
  *
  * Looking at the next record consumes the present one where a reader consumes
- * (trace_pipe). If the line then does not fit, the call is kept as pending, to
- * be shown first when the reader comes back.
+ * (trace_pipe). So it is looked at only if there is room for any line.
  *
  * Invariants:
- *  1. The state of a reader (struct graph_reader) changes only after a line was
+ *  1. The state of a reader (struct graph_cpu) changes only after a line was
  *     shown whole: a line that is shown again looks the same.
  */
 #include <linux/ftrace.h>
@@ -22,8 +21,9 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
+#include <linux/trace_seq.h>
 
 #include <asm/sections.h>
 
@@ -39,61 +39,46 @@
 /* Beside TRACE_GRAPH_PRINT_*, for the table of columns. */
 #define GRAPH_LATENCY		BIT(31)
 
+/* No call takes more: a switch, an interrupt and its end, and a long name deep down. */
+#define GRAPH_LINE_MAX		SZ_2K
+
 /* Digits of the highest CPU number. */
 static int graph_cpu_digits __ro_after_init = 1;
 
-/* The state of a reader */
+/* The state of a reader, in its private */
 
 /**
  * struct graph_cpu - the last line of a CPU
  * @last_pid: its task, or -1
  * @depth: where a comment goes
  * @irq_depth: in an interrupt that is not shown: its depth; otherwise -1
- * @skip_next: the return that comes next was shown with its call
  * @func: the functions that were opened and not closed
  */
 struct graph_cpu {
 	pid_t		last_pid;
 	int		depth;
 	int		irq_depth;
-	bool		skip_next;
 	unsigned long	func[GRAPH_OPEN_MAX];
 };
 
 /**
  * struct graph_call - a call to show
- * @ts: when it was recorded
  * @entry: the record; aligned as in the buffer
  * @ret: the record of its return, of a leaf
- * @cpu: on which CPU
  * @is_leaf: its return followed at once
  */
 struct graph_call {
-	u64				ts;
 	struct ftrace_graph_ent_entry	entry;
 	struct ftrace_graph_ret_entry	ret;
-	int				cpu;
 	bool				is_leaf;
-};
-
-/**
- * struct graph_reader - the state of a reader
- * @cpus: of each CPU
- * @is_pending: @call was consumed, but is not shown yet
- * @call: that call
- */
-struct graph_reader {
-	struct graph_cpu __percpu	*cpus;
-	bool				is_pending;
-	struct graph_call		call;
 };
 
 /* NULL where another tracer shows our records, or memory was short. */
 static struct graph_cpu *graph_reader_cpu(const struct trace_iterator *iter)
 {
-	const struct graph_reader *reader = iter->private;
+	struct graph_cpu __percpu *cpus = (__force void __percpu *)iter->private;
 
-	return reader ? per_cpu_ptr(reader->cpus, iter->cpu) : NULL;
+	return cpus ? per_cpu_ptr(cpus, iter->cpu) : NULL;
 }
 
 static unsigned long *graph_cpu_func(struct graph_cpu *cpu, int depth)
@@ -114,22 +99,18 @@ static unsigned long *graph_cpu_func(struct graph_cpu *cpu, int depth)
 void graph_trace_open(struct trace_iterator *iter)
 {
 	gfp_t gfp = preemptible() ? GFP_KERNEL : GFP_ATOMIC;
-	struct graph_reader *reader = kzalloc(sizeof(*reader), gfp);
+	struct graph_cpu __percpu *cpus = alloc_percpu_gfp(struct graph_cpu, gfp);
 	int cpu;
 
-	iter->private = NULL;
-	if (reader)
-		reader->cpus = alloc_percpu_gfp(struct graph_cpu, gfp);
-	if (!reader || !reader->cpus) {
+	iter->private = (__force void *)cpus;
+	if (!cpus) {
 		pr_warn("function_graph: no memory to show calls in full\n");
-		kfree(reader);
 		return;
 	}
 	for_each_possible_cpu(cpu) {
-		per_cpu_ptr(reader->cpus, cpu)->last_pid = -1;
-		per_cpu_ptr(reader->cpus, cpu)->irq_depth = -1;
+		per_cpu_ptr(cpus, cpu)->last_pid = -1;
+		per_cpu_ptr(cpus, cpu)->irq_depth = -1;
 	}
-	iter->private = reader;
 }
 
 /**
@@ -138,11 +119,7 @@ void graph_trace_open(struct trace_iterator *iter)
  */
 void graph_trace_close(struct trace_iterator *iter)
 {
-	struct graph_reader *reader = iter->private;
-
-	if (reader)
-		free_percpu(reader->cpus);
-	kfree(reader);
+	free_percpu((__force void __percpu *)iter->private);
 	iter->private = NULL;
 }
 
@@ -355,7 +332,7 @@ static void graph_print_call_line(struct trace_iterator *iter, const struct grap
 		graph_print_irq(iter, "<==========", flags);
 }
 
-/* The iterator may have gone on from the call: its records may even be overwritten. */
+/* The iterator may have gone on from the call: its record may even be overwritten. */
 static enum print_line_t graph_print_call(struct trace_iterator *iter, struct graph_call *call,
 					  u32 flags)
 {
@@ -364,13 +341,8 @@ static enum print_line_t graph_print_call(struct trace_iterator *iter, struct gr
 	struct graph_cpu *state;
 	enum print_line_t ret;
 	unsigned long *func;
-	int cpu = iter->cpu;
-	u64 ts = iter->ts;
 
 	iter->ent = &call->entry.ent;
-	iter->cpu = call->cpu;
-	iter->ts = call->ts;
-
 	graph_line_begin(iter);
 	graph_print_call_line(iter, call, flags);
 	ret = graph_line_end(iter);
@@ -384,8 +356,6 @@ static enum print_line_t graph_print_call(struct trace_iterator *iter, struct gr
 	}
 
 	iter->ent = ent;
-	iter->cpu = cpu;
-	iter->ts = ts;
 	return ret;
 }
 
@@ -420,12 +390,21 @@ static bool graph_take_leaf(struct trace_iterator *iter, struct graph_call *call
 	return true;
 }
 
+/* The size in the trace_seq is 0 until something is written to it. */
+static bool graph_has_room(struct trace_iterator *iter)
+{
+	return trace_buffer_iter(iter, iter->cpu) ||
+	       TRACE_SEQ_BUFFER_SIZE - trace_seq_used(&iter->seq) >= GRAPH_LINE_MAX;
+}
+
 static enum print_line_t graph_print_entry(struct trace_iterator *iter, u32 flags)
 {
-	struct graph_call call = { .ts = iter->ts, .cpu = iter->cpu };
-	struct graph_reader *reader = iter->private;
+	struct graph_call call = { };
 	struct ftrace_graph_ent_entry *entry;
 	enum print_line_t ret;
+
+	if (!graph_has_room(iter))
+		return TRACE_TYPE_PARTIAL_LINE;
 
 	trace_assign_type(entry, iter->ent);
 	if (graph_skips_call(iter, &entry->graph_ent, flags))
@@ -434,33 +413,10 @@ static enum print_line_t graph_print_entry(struct trace_iterator *iter, u32 flag
 	call.entry = *entry;
 	call.is_leaf = graph_take_leaf(iter, &call);
 	ret = graph_print_call(iter, &call, flags);
-	if (ret == TRACE_TYPE_PARTIAL_LINE) {
-		if (reader && !trace_buffer_iter(iter, iter->cpu)) {
-			reader->call = call;
-			reader->is_pending = true;
-		}
+	if (ret == TRACE_TYPE_PARTIAL_LINE)
 		return ret;
-	}
 	/* The call is consumed; of a leaf, the return is not. */
 	return call.is_leaf ? ret : TRACE_TYPE_NO_CONSUME;
-}
-
-/* Shows a call that did not fit before. The iterator stands at a later record. */
-static enum print_line_t graph_print_pending(struct trace_iterator *iter, u32 flags)
-{
-	struct graph_reader *reader = iter->private;
-	struct graph_call *call = &reader->call;
-
-	if (graph_print_call(iter, call, flags) == TRACE_TYPE_PARTIAL_LINE)
-		return TRACE_TYPE_PARTIAL_LINE;
-	reader->is_pending = false;
-	if (!call->is_leaf)
-		return TRACE_TYPE_NO_CONSUME;
-	if (iter->cpu == call->cpu)
-		return TRACE_TYPE_HANDLED;
-	/* The return is the next record of the other CPU. */
-	per_cpu_ptr(reader->cpus, call->cpu)->skip_next = true;
-	return TRACE_TYPE_NO_CONSUME;
 }
 
 static enum print_line_t graph_print_return(struct trace_iterator *iter, u32 flags)
@@ -559,16 +515,6 @@ static enum print_line_t graph_print_comment(struct trace_iterator *iter, u32 fl
  */
 enum print_line_t print_graph_function_flags(struct trace_iterator *iter, u32 flags)
 {
-	struct graph_cpu *cpu = graph_reader_cpu(iter);
-	struct graph_reader *reader = iter->private;
-
-	if (cpu && cpu->skip_next) {
-		cpu->skip_next = false;
-		return TRACE_TYPE_HANDLED;
-	}
-	if (reader && reader->is_pending)
-		return graph_print_pending(iter, flags);
-
 	switch (iter->ent->type) {
 	case TRACE_GRAPH_ENT:
 		return graph_print_entry(iter, flags);

@@ -144,7 +144,6 @@ static enum print_line_t graph_kunit_print_call(struct graph_kunit *k, int depth
 {
 	unsigned long func = (unsigned long)int_sqrt;
 
-	k->call.ts = k->iter.ts;
 	k->call.is_leaf = is_leaf;
 	k->call.entry.ent.type = TRACE_GRAPH_ENT;
 	k->call.entry.ent.pid = pid;
@@ -303,31 +302,39 @@ static void graph_lines_again(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "|      }\n"));
 }
 
-/* A pending call is shown before the record at which the reader stands. */
-static void graph_pending(struct kunit *test)
+/* A call is looked at only if its line fits: a reader that consumes would lose it otherwise. */
+static void graph_no_room(struct kunit *test)
 {
-	unsigned long func = (unsigned long)int_sqrt;
 	struct graph_kunit *k = test->priv;
-	struct graph_reader *reader = k->iter.private;
+	struct trace_seq *s = &k->iter.seq;
+	unsigned int used;
+
+	while (TRACE_SEQ_BUFFER_SIZE - trace_seq_used(s) >= GRAPH_LINE_MAX)
+		trace_seq_putc(s, '.');
+	used = trace_seq_used(s);
+	k->call.entry.ent.type = TRACE_GRAPH_ENT;
+	k->iter.ent = &k->call.entry.ent;
+	KUNIT_EXPECT_EQ(test, print_graph_function_flags(&k->iter, 0), TRACE_TYPE_PARTIAL_LINE);
+	KUNIT_EXPECT_EQ(test, trace_seq_used(s), used);
+	/* As where a dump begins a line. */
+	memset(s, 0, sizeof(*s));
+	KUNIT_EXPECT_TRUE(test, graph_has_room(&k->iter));
+}
+
+/* The longest line of a call. */
+static void graph_longest(struct kunit *test)
+{
+	const u32 flags = ~(u32)PRINT(RETVAL_HEX);
+	struct graph_kunit *k = test->priv;
 	struct trace_seq *s = &k->iter.seq;
 
-	graph_kunit_print_call(k, 1, true, 0, 0);
+	k->tr.trace_flags |= TRACE_ITER_LATENCY_FMT;
+	k->iter.ts = U64_MAX;
+	graph_kunit_print_call(k, 0, true, 0, flags);
 	trace_seq_init(s);
-
-	/* A leaf: the record is its return, and is to be consumed. */
-	reader->call = k->call;
-	reader->is_pending = true;
-	KUNIT_EXPECT_EQ(test, graph_kunit_print_return(k, func, 1, 0, 0), TRACE_TYPE_HANDLED);
-	graph_expect_seq(test, s, "  int_sqrt();\n");
-
-	/* A function that was opened: the record is still to be shown. */
-	reader->call.is_leaf = false;
-	reader->is_pending = true;
-	KUNIT_EXPECT_EQ(test, graph_kunit_print_return(k, func, 1, 0, 0), TRACE_TYPE_NO_CONSUME);
-	graph_expect_seq(test, s, "  int_sqrt() {\n");
-	KUNIT_EXPECT_EQ(test, graph_kunit_print_return(k, func, 1, 0, 0), TRACE_TYPE_HANDLED);
-	graph_expect_seq(test, s, "  }\n");
-	KUNIT_EXPECT_FALSE(test, reader->is_pending);
+	/* Deeper than a return stack. */
+	graph_kunit_print_call(k, SZ_4K / (4 * sizeof(long)), true, GRAPH_KUNIT_PID, flags);
+	KUNIT_EXPECT_LT(test, trace_seq_used(s) + KSYM_SYMBOL_LEN, GRAPH_LINE_MAX);
 }
 
 /* funcgraph-irqs off: the interrupt is left out, and what it calls. */
@@ -368,7 +375,8 @@ static struct kunit_case graph_kunit_cases[] = {
 	KUNIT_CASE(graph_returns),
 	KUNIT_CASE(graph_switches),
 	KUNIT_CASE(graph_lines_again),
-	KUNIT_CASE(graph_pending),
+	KUNIT_CASE(graph_no_room),
+	KUNIT_CASE(graph_longest),
 	KUNIT_CASE(graph_irqs),
 	{ }
 };
