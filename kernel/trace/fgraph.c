@@ -796,12 +796,6 @@ static void fgraph_remove_user(struct fgraph_ops *gops)
 	gops->entryfunc = gops->saved_func;
 }
 
-static bool fgraph_is_user(struct fgraph_ops *gops)
-{
-	return gops->idx >= 0 && gops->idx < FGRAPH_MAX_USERS &&
-	       fgraph_users[gops->idx] == gops;
-}
-
 /**
  * register_ftrace_graph - call a user at the entry and the return of functions
  * @gops: the user, with its callbacks and, in @gops->ops, its filter; its memory
@@ -856,7 +850,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 void unregister_ftrace_graph(struct fgraph_ops *gops)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (!fgraph_is_user(gops))
+		if (!(gops->ops.flags & FTRACE_OPS_FL_ENABLED))
 			return;
 		ftrace_detach(&gops->ops);
 		fgraph_remove_user(gops);
