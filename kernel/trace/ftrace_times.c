@@ -232,12 +232,18 @@ static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops
 
 /* Where the architecture lets it be done quickly */
 
+/* How long one of get_cycles() is, in 2^-32 ns; 0 if it must not be used for times. */
+static u64 times_cycle __read_mostly;
+
+static void times_choose(struct ftrace_times *times)
+{
+	/* What a task sleeps is told from a function's time by fgraph.c only. */
+	WRITE_ONCE(times->quick, fgraph_sleep_time && times_cycle && !times->off);
+}
+
 #ifdef FTRACE_TIMES_PATH
 /* An entry has one word of data, without a header: what the task's variable was. */
 #define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 1)
-
-/* How long one of get_cycles() is, in 2^-32 ns. */
-static u64 times_cycle __read_mostly;
 
 /* Of a generation that is never reached. */
 static const struct ftrace_times times_none = {
@@ -359,12 +365,6 @@ leave:
 
 NOKPROBE_SYMBOL(ftrace_times_return);
 
-static void times_choose(struct ftrace_times *times)
-{
-	/* What a task sleeps is told from a function's time by fgraph.c only. */
-	WRITE_ONCE(times->quick, fgraph_sleep_time && times_cycle && !times->off);
-}
-
 static void times_watch(struct work_struct *work);
 static DECLARE_DEFERRABLE_WORK(times_watch_work, times_watch);
 
@@ -393,25 +393,14 @@ static void times_set_started(const struct ftrace_times *times, bool started)
 	/* For returns, which compare with the meta word as soon as they see the user. */
 	smp_store_release(&times_started[times->gops.idx], started ? times : &times_none);
 }
-
-static void times_set_call(struct ftrace_times *times)
-{
-	times->gops.ops.alone_func = times_call;
-}
 #else
-static void times_choose(struct ftrace_times *times)
-{
-}
+#define times_call	NULL
 
 static void times_choose_path(void)
 {
 }
 
 static void times_set_started(const struct ftrace_times *times, bool started)
-{
-}
-
-static void times_set_call(struct ftrace_times *times)
 {
 }
 #endif
@@ -471,7 +460,7 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 {
 	times->gops.entryfunc = times_entry;
 	times->gops.retfunc = times_return;
-	times_set_call(times);
+	times->gops.ops.alone_func = times_call;
 	if (like)
 		fgraph_init_ops(&times->gops.ops, like);
 	else
