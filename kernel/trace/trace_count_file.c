@@ -306,3 +306,7 @@ void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_counts", TRACE_MODE_WRITE, parent, tr, &count_fops);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/trace_count_file_kunit.c"
+#endif
