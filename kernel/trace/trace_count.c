@@ -311,20 +311,6 @@ void trace_count_zero(struct trace_array *tr)
 
 /* The tracer */
 
-static struct count_instance *count_prepare(struct trace_array *tr)
-{
-	struct count_instance *ci;
-
-	guard(mutex)(&ftrace_lock);
-
-	ci = count_make(tr);
-	if (!ci)
-		return NULL;
-	count_zero(ci, trace_count_options(tr));
-	tr->ops->counts = ci->counts;
-	return ci;
-}
-
 static void count_stop(struct trace_array *tr)
 {
 	unregister_ftrace_function(tr->ops);
@@ -340,14 +326,18 @@ static void count_tracer_reset(struct trace_array *tr)
 
 static int count_tracer_init(struct trace_array *tr)
 {
-	struct count_instance *ci;
 	int ret;
 
 	if (!tr->ops)
 		return -ENOMEM;
-	ci = count_prepare(tr);
-	if (!ci)
-		return -ENOMEM;
+	scoped_guard(mutex, &ftrace_lock) {
+		struct count_instance *ci = count_make(tr);
+
+		if (!ci)
+			return -ENOMEM;
+		count_zero(ci, trace_count_options(tr));
+		tr->ops->counts = ci->counts;
+	}
 	ftrace_init_array_ops(tr, ftrace_count_call);
 	tr->ops->choose_func = count_choose_func;
 	ret = register_ftrace_function(tr->ops);
@@ -356,7 +346,7 @@ static int count_tracer_init(struct trace_array *tr)
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
-	ret = count_start_parts(ci, trace_count_options(tr));
+	ret = count_start_parts(tr->count, trace_count_options(tr));
 	if (ret)
 		count_stop(tr);
 	return ret;
