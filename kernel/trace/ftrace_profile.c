@@ -175,8 +175,8 @@ static u64 profile_key(const struct profile_line *line)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /**
- * ftrace_graph_graph_time_control - set what the time of a function includes
- * @enable: the time that its callees take, too
+ * ftrace_graph_graph_time_control - say whether the time of callees counts
+ * @enable: whether it is part of the time of a function
  *
  * The sum of all calls obeys at once. The squares of those that were counted before stay.
  */

@@ -237,7 +237,7 @@ static u64 times_cycle __read_mostly;
 
 static void times_choose(struct ftrace_times *times)
 {
-	/* What a task sleeps is told from a function's time by fgraph.c only. */
+	/* Only fgraph.c subtracts the time that a task sleeps. */
 	WRITE_ONCE(times->quick, fgraph_sleep_time && times_cycle && !times->off);
 }
 
@@ -573,7 +573,7 @@ void ftrace_times_stop(struct ftrace_times *times)
 }
 
 /**
- * ftrace_times_drop - free what was counted
+ * ftrace_times_drop - free the times of a user
  * @times: the user, stopped or never started
  *
  * Context: ftrace_lock is held.

@@ -6,8 +6,8 @@
  *
  * A call counts in the stub of its site (ftrace_stubs.c), or in ftrace_count_call()
  * where there is none. Pairs of a function and its caller are counted by a second ops with the
- * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that nobody
- * pays for it who does not ask.
+ * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that a call
+ * costs no more without these options.
  *
  * Invariants:
  *  1. While the tracer of an instance runs, ops->saved_func is ftrace_count_call(), and
@@ -243,9 +243,9 @@ static int count_start_times(struct count_instance *ci)
 	return FTRACE_HAS_TIMES ? ftrace_times_start(&ci->times) : 0;
 }
 
-/* Parts: what is counted beside calls, each if its option asks for it */
+/* Parts: callers and times, each of them counted if its option is set */
 
-/* Those that were counting; what they counted stays. */
+/* Those that were counting. Their counts stay. */
 static void count_stop_parts(struct count_instance *ci, u32 options)
 {
 	lockdep_assert_held(&trace_types_lock);
@@ -273,8 +273,8 @@ static int count_start_parts(struct count_instance *ci, u32 options)
 }
 
 /*
- * Frees the memory of a part that does not count, but for times that are wanted next: a table
- * of pairs is not emptied, but made anew. @wanted: the options of what counts next.
+ * Sets all counts to zero. The memory of a part that does not count is freed, except for times
+ * that @wanted, the options for counting from now on, asks for.
  */
 static void count_zero(struct count_instance *ci, u32 wanted)
 {

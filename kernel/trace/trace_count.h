@@ -29,7 +29,7 @@ enum {
  * @counts: what it counted
  * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
  * @callers_ops: counts pairs while it is registered
- * @times: what it knows of times
+ * @times: how long the calls took
  * @retiree: frees it, but the top one
  */
 struct count_instance {
