@@ -11,7 +11,7 @@
 
 #define FGRAPH_KUNIT_USERS	3
 #define FGRAPH_KUNIT_ALL	(BIT(KUNIT_NR_SITES) - 1)
-/* What site 0 returns. */
+/* The value that site 0 returns. */
 #define FGRAPH_KUNIT_GCD	6
 
 /**
@@ -24,7 +24,7 @@
  * @entries: how often each site was entered
  * @returns: how often each returned
  * @served: how often alone_ret was told so instead
- * @odd: what was not as it should be
+ * @odd: how many checks failed
  */
 struct fgraph_kunit_user {
 	struct fgraph_ops	gops;
@@ -272,7 +272,7 @@ static void fgraph_refused_returns(struct kunit *test)
 	}
 }
 
-/* What one reserves is there at the return, beside what others reserve. */
+/* The data that a user reserves at the entry is there at the return, beside other users' data. */
 static void fgraph_reserved_data(struct kunit *test)
 {
 	const unsigned int bits[] = { FGRAPH_KUNIT_ALL, 0x5, FGRAPH_KUNIT_ALL };
@@ -428,7 +428,9 @@ static void fgraph_kunit_succeed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next->returns[2] + next->served[2] + next->odd, 0);
 }
 
-/* Who gets the index of a user that is gone is not told of what that one has hooked. */
+/*
+ * A user that gets the index of an earlier user is not told of calls which the earlier one hooked.
+ */
 static void fgraph_same_index(struct kunit *test)
 {
 	fgraph_kunit_succeed(test);

@@ -12,7 +12,7 @@
 #define FGRAPH_STEPS_FRAMES	4
 
 /**
- * struct fgraph_kunit_steps - what the steps have shown
+ * struct fgraph_kunit_steps - the findings of the single steps
  * @task: whose steps they are
  * @caller: the function that makes the hooked call
  * @caller_size: its size in bytes

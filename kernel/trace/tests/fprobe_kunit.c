@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of fprobe and rethook: what lib/test_fprobe.c leaves out. Nodes
- * that change CPUs, several hooks on one call, unwinding through hooks, and
- * probes that go while tasks are inside.
+ * KUnit tests of fprobe and rethook, of cases that lib/test_fprobe.c leaves out: nodes that change
+ * CPUs, several hooks on one call, unwinding through hooks, and probes that go while tasks are
+ * inside.
  *
- * The probes are allocated, so that KASAN sees what uses them too late.
+ * The probes are allocated, so that KASAN sees a use after the free.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -57,7 +57,7 @@ static int fprobe_kunit_put(void *data)
 	return 0;
 }
 
-/* What one CPU puts back, to its cache and to the pool, all others can take. */
+/* Nodes that one CPU puts back, to its cache and to the pool, can be taken by all other CPUs. */
 static void fprobe_nodes_move(struct kunit *test)
 {
 	struct fprobe_kunit_nodes nodes = {};
@@ -79,7 +79,7 @@ static void fprobe_nodes_move(struct kunit *test)
 		}
 	}
 
-	/* A rethook goes with its last node, and gives none from when it is stopped. */
+	/* A rethook is freed with its last node, and gives no node once it is stopped. */
 	KUNIT_ASSERT_EQ(test, 0, fprobe_kunit_take(&nodes));
 	rethook_free(nodes.rh);
 	scoped_guard(preempt)
@@ -109,14 +109,14 @@ static void fprobe_alloc_errors(struct kunit *test)
 #define FPROBE_KUNIT_FRAMES	32
 
 /**
- * struct fprobe_kunit - a probe, and what its handlers saw of one task
+ * struct fprobe_kunit - a probe, and the calls of one task that its handlers saw
  * @fp: the probe
  * @task: whose calls count
  * @entries: calls of the entry handler
  * @exits: calls of the exit handler
- * @cancel: what the entry handler returns
+ * @cancel: the value that the entry handler returns
  * @ret_ip: where the last call returns to
- * @retval: what it returned
+ * @retval: the value that it returned
  * @unwound: the exit handler found @ret_ip in its own stack trace
  */
 struct fprobe_kunit {
@@ -130,7 +130,7 @@ struct fprobe_kunit {
 	bool			unwound;
 };
 
-/* Counters outside of the probes: what comes too late must not write there. */
+/* Counters outside of the probes: a handler that runs too late must not write to a probe. */
 static unsigned int fprobe_kunit_late;
 
 static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
@@ -186,7 +186,7 @@ static void fprobe_same_function(struct kunit *test)
 		probe[i] = fprobe_kunit_new(test);
 		KUNIT_EXPECT_EQ(test, 0, register_fprobe(&probe[i]->fp, "gcd", NULL));
 	}
-	/* To the compiler what is called here depends on its arguments alone. */
+	/* The compiler believes that the functions called here depend on their arguments alone. */
 	WRITE_ONCE(probe[1]->cancel, 1);
 	kunit_call_site(0);
 	WRITE_ONCE(probe[1]->cancel, 0);
@@ -252,7 +252,7 @@ static void fprobe_kunit_disown(unsigned int owner, struct fprobe_kunit **probe,
 		unregister_kretprobe(&krp[owner / 2].rp);
 }
 
-/* Kretprobes and fprobes hook one call, whoever came first: all are told its caller. */
+/* Kretprobes and fprobes hook one call, in either order of registering: all are told its caller. */
 static void fprobe_same_caller(struct kunit *test)
 {
 	static struct fprobe_kunit_krp krp[FPROBE_KUNIT_OWNERS / 2];
@@ -441,7 +441,7 @@ static bool fprobe_kunit_unwinds(struct task_struct *task, unsigned long ret_ip)
 	bool found = false;
 	unsigned int nr;
 
-	/* PowerPC's traces have what stands on the stack, hooked or not. */
+	/* PowerPC's traces have the words of the stack, hooked or not. */
 	if (IS_ENABLED(CONFIG_PPC))
 		return true;
 	nr = stack_trace_save_tsk(task, frames, FPROBE_KUNIT_FRAMES, 0);

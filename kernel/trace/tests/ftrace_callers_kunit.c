@@ -40,7 +40,7 @@ static u64 callers_kunit_sum(const u64 __percpu *count)
 	return sum;
 }
 
-/* What is counted of a pair, and in how many slots. */
+/* The count of a pair, and the number of slots that hold it. */
 static u64 callers_kunit_found(const struct ftrace_callers *callers, unsigned int pair,
 			       unsigned int *slots)
 {
@@ -74,8 +74,8 @@ static void callers_keys(struct kunit *test)
 }
 
 /*
- * All that fits has a slot of its own, in the largest table, too. What is far off is lost;
- * on 32 bits nothing is.
+ * Each pair that fits has a slot of its own, in the largest table, too. A pair of far-off addresses
+ * is lost, but not on 32 bits.
  */
 static void callers_fill(struct kunit *test)
 {
@@ -106,7 +106,7 @@ static void callers_fill(struct kunit *test)
 	ftrace_callers_free(callers);
 }
 
-/* A row of slots is used to the last; then what has none is lost, and nothing else. */
+/* A row of slots is used to the last; then pairs without a slot are lost, and no others. */
 static void callers_overflow(struct kunit *test)
 {
 	struct ftrace_callers *callers;
@@ -170,10 +170,10 @@ static void callers_gone(struct kunit *test)
 /**
  * struct callers_kunit_writers - a CPU's two writers
  * @done: the first one has
- * @timer: what interrupts it
+ * @timer: interrupts the first one
  * @callers: where both count
  * @calls: of each writer, how often each pair was called
- * @random: likewise, the state from which the next pair follows
+ * @random: of each writer, the state from which the next pair follows
  */
 struct callers_kunit_writers {
 	struct completion	done;
@@ -232,7 +232,7 @@ static void callers_kunit_start(struct ftrace_callers *callers, int cpu)
 	writers->callers = callers;
 	for (unsigned int which = 0; which < 2; which++)
 		writers->random[which] = cpu * 2 + which;
-	/* Without a task, no calls are what the test does not expect. */
+	/* Without a task there are no calls, and the test fails. */
 	if (IS_ERR(kthread_run_on_cpu(callers_kunit_task, writers, cpu, "callers_kunit/%u")))
 		complete(&writers->done);
 }

@@ -13,8 +13,8 @@
  * ftrace_kunit_forbid_tramps - let callsets do without a trampoline
  * @forbid: true to begin with it, false to end it
  *
- * Callsets that exist keep what they have. To end what has not begun, as a suite's
- * exit does, changes nothing.
+ * Callsets that exist keep their trampolines. To end it without a begin, as a suite's exit does,
+ * changes nothing.
  */
 void ftrace_kunit_forbid_tramps(bool forbid)
 {
@@ -34,7 +34,7 @@ void ftrace_kunit_forbid_tramps(bool forbid)
 /**
  * ftrace_kunit_repair - take a site out of quarantine, which only tests do
  * @ip: the site
- * @nop: what it was before
+ * @nop: the bytes that stood there before
  */
 void ftrace_kunit_repair(unsigned long ip, const void *nop)
 {
@@ -83,7 +83,7 @@ static const u8 callset_kunit_orders[][CALLSET_KUNIT_OPS] = {
 	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 };
 
-/* The callset of the ops whose bits are set; NULL for none, or after an error. */
+/* The callset of the ops whose bits are set; NULL without a bit, or after an error. */
 static struct ftrace_callset *callset_kunit_of(struct kunit *test, unsigned int bits)
 {
 	struct ftrace_callset *cs = NULL;
@@ -124,7 +124,7 @@ static unsigned int callset_kunit_drop(void)
 	return count;
 }
 
-/* Whatever the order of attaching, one list of ops is one callset. */
+/* In each order of attaching, one list of ops is one callset. */
 static void callset_is_canonical(struct kunit *test)
 {
 	struct ftrace_callset *first = NULL, *cs;
@@ -350,7 +350,7 @@ static void callset_target(struct kunit *test)
 }
 #endif
 
-/* Waits for what ftrace_retire() does in the background. */
+/* Waits for the work that ftrace_retire() does in the background. */
 static bool callset_kunit_is_gone(u32 nr)
 {
 	for (unsigned int i = 0; i < 3000; i++) {
@@ -471,7 +471,7 @@ static void callset_silence(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->hash));
 	KUNIT_EXPECT_TRUE(test, hlist_unhashed(&cs->link[1].node));
 
-	/* What is made of it has no gap. */
+	/* The callset made of it has no gap. */
 	to = ftrace_callset_without(cs, &ops[0]);
 	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, BIT(2)));
 	to = ftrace_callset_with(cs, &ops[1]);
@@ -482,7 +482,7 @@ static void callset_silence(struct kunit *test)
 	callset_kunit_drop();
 }
 
-/* More callsets than the map had room for: it grows, and none is lost. */
+/* More callsets than the map had room for: it grows, and loses no callset. */
 static void callset_map_grows(struct kunit *test)
 {
 	u32 limit = max(ftrace_callset_limit, 32), nr = 0;
@@ -501,7 +501,7 @@ static void callset_map_grows(struct kunit *test)
 			cs[i] = ftrace_callset_with(NULL, &ops[i]);
 			KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs[i]);
 		}
-		/* Number 0 is none. */
+		/* No callset has number 0. */
 		KUNIT_EXPECT_GT(test, ftrace_callset_limit, limit);
 		for (u32 i = 0; i < limit; i++) {
 			if (IS_ERR_OR_NULL(cs[i]))

@@ -6,7 +6,7 @@
 
 #define COUNTS_KUNIT_NR		(2 * FTRACE_COUNT_GROUP + 3)
 
-/* A table that nobody finds, of as many records. */
+/* A table that no lookup finds, of as many records. */
 static struct ftrace_table *counts_kunit_table(struct kunit *test)
 {
 	struct ftrace_table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);

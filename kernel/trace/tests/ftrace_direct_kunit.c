@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of direct calls: what stands at the sites, who may share them,
- * and that the functions do what they did.
+ * KUnit tests of direct calls: the code at the sites, the ops that may share them, and that the
+ * functions still work.
  *
  * The trampolines of direct calls are one of the architecture's that goes back at
  * once, and another that jumps to it.
@@ -110,7 +110,7 @@ static void direct_kunit_works(struct kunit *test)
 	kunit_operand = 12;
 }
 
-/* Alone on a site, it is what the site calls. */
+/* The site calls a direct call's trampoline at once where no other ops is attached. */
 static void direct_alone(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
@@ -162,7 +162,7 @@ static void direct_wrong_input(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct_kunit_other, DIRECT_KUNIT_B), -EINVAL);
 }
 
-/* Nobody that cannot be asked shares a site with FTRACE_OPS_FL_IPMODIFY. */
+/* A direct ops without ops_func shares no site with FTRACE_OPS_FL_IPMODIFY. */
 static void direct_refuses_ipmodify(struct kunit *test)
 {
 	direct_kunit_other.flags |= FTRACE_OPS_FL_IPMODIFY;
@@ -213,8 +213,8 @@ static void direct_kunit_call(struct kunit *test)
 }
 
 /*
- * Without memory for a callset of those who stay, the one who goes is passed over;
- * what comes after that is as ever.
+ * Without memory for a callset of the ops that stay, the one that leaves is passed over; later
+ * changes work as ever.
  */
 static void direct_detach_without_memory(struct kunit *test)
 {
@@ -246,7 +246,7 @@ static void direct_detach_without_memory(struct kunit *test)
 	direct_kunit_call(test);
 	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 20);
 
-	/* The direct one itself may be the one who goes. */
+	/* The direct ops itself may be the one that leaves. */
 	ftrace_kunit_forbid_tramps(true);
 	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
 	direct_kunit_call(test);
@@ -288,7 +288,7 @@ static void direct_detach_without_lists(struct kunit *test)
 }
 
 #ifdef CONFIG_X86_64
-/* Counts who comes, and returns. */
+/* Counts its calls, and returns. */
 extern void direct_kunit_image(void);
 static unsigned int direct_kunit_entered __used;
 
@@ -302,7 +302,7 @@ asm(".pushsection .text, \"ax\", @progbits\n"
 	".size direct_kunit_image, . - direct_kunit_image\n"
 	".popsection\n");
 
-/* A CALL that leads to the image of one who is gone is written back. */
+/* A CALL that leads to the image of an ops which is gone is written back. */
 static void direct_altered_site(struct kunit *test)
 {
 	const unsigned long image = (unsigned long)direct_kunit_image;
@@ -336,7 +336,9 @@ static int direct_kunit_set_site(struct ftrace_ops *ops, unsigned int site, bool
 	return ftrace_set_filter_ip(ops, kunit_site(site), remove, 0);
 }
 
-/* What registering refuses, changing the filter does, too, and changes nothing. */
+/*
+ * A change of the filter is refused where registering with it is, and then changes nothing.
+ */
 static void direct_kunit_stays(struct kunit *test, struct ftrace_ops *ops)
 {
 	KUNIT_EXPECT_EQ(test, direct_kunit_set_site(ops, 0, true), -EINVAL);
@@ -357,7 +359,7 @@ static void direct_refilter_to_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
 	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_B), 0);
-	/* Not registered, it may want whatever it likes. */
+	/* An ops that is not registered may want any site. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&direct_kunit_ops, NULL, 0, 1), 0);
 
 	direct_kunit_other.flags |= FTRACE_OPS_FL_IPMODIFY;

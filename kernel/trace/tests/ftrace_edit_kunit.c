@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of edits: what is taken back, and words that wait for modules.
+ * KUnit tests of edits: words that are taken back, and words that wait for modules.
  */
 #include <kunit/test.h>
 
@@ -25,7 +25,7 @@ static int edit_kunit_bits(const struct ftrace_edit *edit, unsigned int old)
 	return site_set_kunit_bits(result);
 }
 
-/* What came before the mark stays, be it of the same kind as what goes or not. */
+/* Words before the mark stay, be they of the same kind as the words taken back or not. */
 static void edit_back(struct kunit *test)
 {
 	for (unsigned int kinds = 0; kinds < 16; kinds++) {
@@ -59,7 +59,7 @@ static void edit_back(struct kunit *test)
 
 #define EDIT_KUNIT_SITES 29
 
-/* Words for the first @nr sites, of which none stands beside the one before it. */
+/* Words for the first @nr sites, no two of which are neighbours. */
 static void edit_kunit_add_many(struct kunit *test, struct ftrace_edit *edit, unsigned int nr,
 				bool remove)
 {
@@ -73,7 +73,7 @@ static void edit_kunit_add_many(struct kunit *test, struct ftrace_edit *edit, un
 	}
 }
 
-/* Many words of a kind are kept as few, and say what they said. */
+/* Many words of a kind are kept as few, with the same meaning. */
 static void edit_joins(struct kunit *test)
 {
 	for (unsigned int nr = 1; nr <= EDIT_KUNIT_SITES; nr++) {
@@ -119,7 +119,7 @@ static void edit_order(struct kunit *test)
 	ftrace_words_free(&later, &later);
 }
 
-/* Of what waits, each name once, and all of it is forgotten by a cleared list. */
+/* Of the words that wait, each name is kept once, and a cleared list forgets them all. */
 static void edit_later(struct kunit *test)
 {
 	const struct ftrace_word what = { .remove = true, .func = "f", .module = "m" };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the read-only files: when they can be read, and what stands in
- * their lines.
+ * KUnit tests of the read-only files: when they can be read, and the text of their lines.
  */
 #include "ftrace_kunit.h"
 

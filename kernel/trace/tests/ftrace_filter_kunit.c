@@ -115,7 +115,7 @@ static void filter_kunit_bad_desc(const struct filter_kunit_bad *row, char *desc
 
 KUNIT_ARRAY_PARAM(filter_kunit_bads, filter_kunit_bads, filter_kunit_bad_desc);
 
-/* A word that is refused leaves what was collected before. */
+/* A word that is refused leaves the words collected before it. */
 static void filter_bad_words(struct kunit *test)
 {
 	const struct filter_kunit_bad *row = test->param_value;
@@ -217,7 +217,7 @@ static void filter_waits_no_more(struct kunit *test)
 				-EINVAL);
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_*", false),
 				-EINVAL);
-		/* What is about to be cleared is not there to be taken away. */
+		/* A site that is about to be cleared is not there to be taken away. */
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", true),
 				-EINVAL);
 		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 3);
@@ -232,7 +232,7 @@ static void filter_waits_no_more(struct kunit *test)
 	}
 }
 
-/* What other kernel code calls, on an ops that is not registered. */
+/* The functions that other kernel code calls, on an ops that is not registered. */
 static void filter_of_ops(struct kunit *test)
 {
 	static struct ftrace_ops ops = { .func = ftrace_stub };
@@ -244,7 +244,7 @@ static void filter_of_ops(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, "no_such_function", 16, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
 
-	/* One bad address, and none is taken. */
+	/* With one bad address, all are refused. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops, bad, 2, 0, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops, good, 2, 0, 0), 0);

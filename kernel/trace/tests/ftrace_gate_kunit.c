@@ -40,7 +40,7 @@ static void gate_sums(struct kunit *test)
 }
 
 /**
- * struct gate_kunit_guest - somebody who leaves after a while
+ * struct gate_kunit_guest - a visit of the gate that ends after a while
  * @timer: ends the stay
  * @count: the gate
  * @cpu: where it entered
@@ -87,7 +87,7 @@ static void gate_waits(struct kunit *test)
 	ftrace_gate_put(gate);
 }
 
-/* A task that died inside is waited for once. The next wait is for those who live. */
+/* A task that died inside is waited for once. The next wait is for living tasks. */
 static void gate_heals(struct kunit *test)
 {
 	unsigned int last = cpumask_last(cpu_possible_mask);
@@ -104,7 +104,7 @@ static void gate_heals(struct kunit *test)
 	ftrace_gate_wait_each(gate->count);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 5 * HZ));
 
-	/* One who is inside is still seen. */
+	/* A task that is inside is still seen. */
 	per_cpu_ptr(gate->count, last)->entered++;
 	KUNIT_EXPECT_FALSE(test, gate_is_empty(gate->count, cpumask_of(last)));
 	per_cpu_ptr(gate->count, last)->left++;
@@ -135,7 +135,7 @@ static void gate_runs_out(struct kunit *test)
 		ftrace_gate_put(gate[--nr]);
 	KUNIT_EXPECT_EQ(test, bitmap_weight(gate_used, GATE_NR_STATIC), used);
 
-	/* Nothing is left of the one who was inside. */
+	/* The count has forgotten the task that was inside. */
 	gate[0] = gate_kunit_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, gate[0]);
 	KUNIT_EXPECT_TRUE(test, gate_is_empty(gate[0]->count, cpu_possible_mask));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit test of what follows from a site that cannot be written.
+ * KUnit test of the consequences of a site that cannot be written.
  */
 #include "../ftrace_callset.h"
 #include "../ftrace_callset.h"

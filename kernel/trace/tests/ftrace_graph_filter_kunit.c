@@ -101,7 +101,7 @@ static void graph_filter_walks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word, 0);
 }
 
-/* What began stays as it began when a list changes in the middle. */
+/* A call that began is not affected when a list changes in the middle. */
 static void graph_filter_changes(struct kunit *test)
 {
 	struct ftrace_site_set *one __free(site_set) = graph_kunit_set(BIT(1));
@@ -124,7 +124,7 @@ static void graph_filter_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word, 0);
 }
 
-/* A call that is not recorded after all takes back what it started, and no more. */
+/* A call that is not recorded after all takes back its own effects, and no more. */
 static void graph_filter_takes_back(struct kunit *test)
 {
 	struct ftrace_site_set *only __free(site_set) = graph_kunit_set(BIT(1));
@@ -202,14 +202,14 @@ static void graph_filter_words(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_write(&list, row->clear, row->words),
 				    row->error, "\"%s\"", row->words);
 		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_nr(&list), row->nr, "\"%s\"", row->words);
-		/* Empty is none. */
+		/* An empty list has no filter. */
 		KUNIT_EXPECT_EQ_MSG(test, !rcu_access_pointer(list.sites), !row->nr, "\"%s\"",
 				    row->words);
 	}
 	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
 
-/* Two writers that began with the same list both get what they wrote. */
+/* Two writers that began with the same list both find their words in it. */
 static void graph_filter_two_writers(struct kunit *test)
 {
 	struct graph_list list = { };

@@ -194,7 +194,7 @@ static void pid_add_fails(struct kunit *test)
 	ftrace_clear_pids(tr);
 }
 
-/* The order and the ends of what a file shows. */
+/* The order and the ends of a file's lines. */
 static void pid_seq(struct kunit *test)
 {
 	static const unsigned int pids[] = { 0, 1, 63, 64, PID_MAX_LIMIT, (1 << 30) - 1 };

@@ -277,7 +277,7 @@ static void sites_location(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftrace_location(site + MCOUNT_INSN_SIZE), 0);
 		KUNIT_EXPECT_EQ(test, ftrace_location_range(site, site), site);
 
-		/* Each byte of the instruction is taken, and none beside it. */
+		/* Each byte of the instruction is taken, and no byte beside it. */
 		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site, (void *)site), 1);
 		KUNIT_EXPECT_EQ(test, ftrace_text_reserved((void *)site + MCOUNT_INSN_SIZE - 1,
 							   (void *)site + MCOUNT_INSN_SIZE - 1), 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of what the build says of a module's sites.
+ * KUnit tests of the table that the build makes of a module's sites.
  *
  * The modules made here lie on memory that no code is in, and their tables are
  * never in the map.
@@ -113,7 +113,7 @@ static struct module *text_kunit_module_on(struct kunit *test, struct text_kunit
 	mod->mem[MOD_INIT_TEXT].size = sizeof(image->init);
 	mod->ftrace_callsites = (void *)image->entry;
 
-	/* Some site that is a NOP now shows what one looks like. */
+	/* A site that is a NOP now serves as the model of one. */
 	for (unsigned int i = 0; i < TEXT_KUNIT_MOD_NR; i++)
 		memcpy((u8 *)image + text_kunit_mod_sites[i], (void *)kunit_site(0),
 		       MCOUNT_INSN_SIZE);

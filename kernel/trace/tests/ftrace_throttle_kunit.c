@@ -39,7 +39,7 @@ static void throttle_leave_and_return(struct kunit *test)
 	bits[0] = 1;
 	update_kunit_expect_all(test, bits, 3);
 
-	/* They stay away whatever the filter becomes, and also if the ops comes anew. */
+	/* They stay away when the filter changes, and also if the ops comes anew. */
 	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[0], UPDATE_KUNIT_ALL), 0);
 	bits[0] = UPDATE_KUNIT_ALL & ~6;
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of times: from an address to what its calls took, and how a call is added.
+ * KUnit tests of times: from an address to the time of its calls, and how a call is added.
  */
 #include "ftrace_kunit.h"
 
@@ -44,7 +44,7 @@ static void times_buckets(struct kunit *test)
 	}
 }
 
-/* gcd() as the times of a user see it, who is never started. */
+/* gcd() as the times of a user see it that is never started. */
 static struct ftrace_table *times_kunit_gcd(unsigned int *index)
 {
 	unsigned long ip = ftrace_location((unsigned long)gcd);
@@ -100,7 +100,7 @@ static void times_kunit_add(const struct ftrace_times *times, u64 total, u64 sel
 	times_add(times, ftrace_location((unsigned long)gcd), total, self);
 }
 
-/* The times of one user are not another's, and there is memory for what is timed only. */
+/* The times of one user are not another's, and only functions that are timed take memory. */
 static void times_users(struct kunit *test)
 {
 	struct ftrace_times one = { }, two = { };

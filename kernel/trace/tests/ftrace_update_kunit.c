@@ -3,7 +3,7 @@
  * KUnit tests of the transactions: ops come and go on sites that are called,
  * and every ops sees each call of the sites that it wants exactly once.
  *
- * What is attached to the same sites by others stays, and is seen to stay.
+ * Ops that others attached to the same sites stay, and the tests check that they do.
  */
 #include <linux/cleanup.h>
 #include <linux/completion.h>
@@ -23,7 +23,7 @@
  * @ops: the ops
  * @task: whose calls count
  * @hits: how often each site was seen
- * @odd: calls with arguments that were not what they should be
+ * @odd: calls with wrong arguments
  */
 struct update_kunit_ops {
 	struct ftrace_ops	ops;
@@ -104,7 +104,7 @@ static void update_kunit_expect_all(struct kunit *test, const unsigned int *bits
 }
 
 /**
- * struct update_kunit_state - what is attached to the test's sites
+ * struct update_kunit_state - the ops attached to the test's sites
  * @callset: the callset of each
  * @nr_sites: how many sites each of these has
  * @ok: the text says the same
@@ -152,7 +152,7 @@ static void update_kunit_expect_state(struct kunit *test, const struct update_ku
 
 /**
  * struct update_kunit_way - under which circumstances a case runs
- * @name: what they are
+ * @name: the circumstances, in words
  * @flags: of the first three ops
  * @forbid: callsets get no trampolines
  */
@@ -169,7 +169,7 @@ static const struct update_kunit_way update_kunit_ways[] = {
 
 KUNIT_ARRAY_PARAM_DESC(update_kunit_ways, update_kunit_ways, name);
 
-/* What changes the code of a trampoline, alone and mixed. */
+/* Flags that change the code of a trampoline, alone and mixed. */
 static const struct update_kunit_way update_kunit_flags[] = {
 	{ "all registers", { FTRACE_OPS_FL_SAVE_REGS } },
 	{ "all registers for the last", { 0, 0, FTRACE_OPS_FL_SAVE_REGS } },
@@ -219,8 +219,8 @@ static void update_kunit_exit(struct kunit *test)
 }
 
 /*
- * Two ops, each pair of filters, each order of coming and of going; and the
- * sites have what they had before.
+ * Two ops, each pair of filters, each order of coming and of going; and the sites are as they were
+ * before.
  */
 static void update_two_ops(struct kunit *test)
 {
@@ -268,7 +268,7 @@ static void update_refilter(struct kunit *test)
 		}
 	}
 
-	/* What is left out of what is wanted. */
+	/* A site that the filter takes and the notrace list leaves out. */
 	KUNIT_EXPECT_EQ(test, ftrace_set_notrace(&u[0].ops, "gcd", strlen("gcd"), 1), 0);
 	bits[0] = UPDATE_KUNIT_ALL & ~1;
 	update_kunit_expect_all(test, bits, 2);
@@ -297,7 +297,7 @@ static void update_shares_callsets(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, state.callset[0], state.callset[1]);
 	KUNIT_EXPECT_PTR_NE(test, state.callset[0], state.callset[2]);
 
-	/* The later one by order of coming, whatever its place in memory. */
+	/* The later one by order of coming, not by its place in memory. */
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[0].ops), 0);
 	state = update_kunit_state();
@@ -312,7 +312,7 @@ static void update_shares_callsets(struct kunit *test)
 	}
 }
 
-/* What fails leaves everything as it was: the ops, its filter, and the sites. */
+/* A failed request leaves everything as it was: the ops, its filter, and the sites. */
 static void update_failure_changes_nothing(struct kunit *test)
 {
 	struct update_kunit_ops *u = update_kunit_ops;
@@ -335,7 +335,7 @@ static void update_failure_changes_nothing(struct kunit *test)
 	update_kunit_expect_state(test, &attached);
 	update_kunit_expect_all(test, bits, 3);
 
-	/* A filter that would want what another one has. */
+	/* A filter that wants a site which another ops holds for itself. */
 	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[1], 6), 0);
 	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[1], 2), 0);
 	KUNIT_EXPECT_EQ(test, update_kunit_filter(&u[1], 5), -EBUSY);
@@ -429,7 +429,7 @@ static void update_set_func(struct kunit *test)
 	}
 }
 
-/* One in memory that is freed: unregistering it waits until nobody is inside. */
+/* One in memory that is freed: unregistering it waits until no task is inside. */
 static void update_dynamic_ops(struct kunit *test)
 {
 	struct update_kunit_ops *u = kzalloc(sizeof(*u), GFP_KERNEL);
@@ -731,7 +731,7 @@ static void update_kunit_expect_quarantine(struct kunit *test)
 	unsigned int bits[3] = { 0, 0, UPDATE_KUNIT_ALL & ~1 };
 	unsigned long ip = update_kunit_ips[0];
 
-	/* Nobody else goes without a word. */
+	/* Every other ops gets an error. */
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[0].ops), -EFAULT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[1].ops), -EFAULT);
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&u[2].ops), 0);
@@ -750,7 +750,7 @@ static void update_kunit_expect_quarantine(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[2].ops), 0);
 }
 
-/* A site is not what its record says: a request for it, or for all or none, fails. */
+/* A site differs from its record: a request for it, or for all sites or nothing, fails. */
 static void update_quarantine(struct kunit *test)
 {
 	struct update_kunit_state before = update_kunit_state();

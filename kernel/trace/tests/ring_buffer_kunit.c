@@ -83,7 +83,7 @@ static bool rb_kunit_sleeps(struct rb_kunit_waiter *waiter, struct ring_buffer_p
 
 /*
  * The writer looks for the waiter before that is there, and its event is seen after the waiter
- * looked for it: this is what a CPU that has the event still in its store buffer does.
+ * looked for it: that happens while the writer's CPU has the event still in its store buffer.
  */
 static void rb_kunit_writer_looks_early(struct kunit *test)
 {

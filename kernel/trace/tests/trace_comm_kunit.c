@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the names of tasks that are saved for the trace: who has a slot
- * keeps it until the slots that come after it are taken.
+ * KUnit tests of the names of tasks that are saved for the trace: a task that has a slot keeps it
+ * until the slots that come after it are taken.
  */
 #include <kunit/test.h>
 #include <linux/sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the tracer count: each call is counted, in each context, on its CPU, and
- * with its caller, whatever interrupts it and while sites are switched.
+ * KUnit tests of the tracer count: each call is counted, in each context, on its CPU, and with its
+ * caller, under all interrupts and while sites are switched.
  */
 #include <linux/completion.h>
 #include <linux/interrupt.h>
@@ -28,7 +28,7 @@ enum {
 #define COUNT_KUNIT_SWITCHES	8
 
 /**
- * struct count_kunit_cpu - what calls gcd() on a CPU
+ * struct count_kunit_cpu - the callers of gcd() on a CPU
  * @done: its task has
  * @hardirq: interrupts the task, again and again
  * @softirq: runs after that
@@ -147,7 +147,7 @@ static void count_kunit_start(void)
 		init_completion(&ck->done);
 		ck->hardirq = IRQ_WORK_INIT_HARD(count_kunit_hardirq);
 		tasklet_setup(&ck->softirq, count_kunit_softirq);
-		/* Without a task, no calls are what the test does not expect. */
+		/* Without a task there are no calls, and the test fails. */
 		if (IS_ERR(kthread_run_on_cpu(count_kunit_task, ck, cpu, "count_kunit/%u")))
 			complete(&ck->done);
 	}
@@ -161,7 +161,7 @@ static void count_kunit_wait(void)
 		wait_for_completion(&per_cpu_ptr(&count_kunit_cpus, cpu)->done);
 }
 
-/* What was counted of gcd() on a CPU. */
+/* The calls of gcd() counted on a CPU. */
 static u64 count_kunit_counted(const struct count_instance *ci, int cpu)
 {
 	unsigned long ip = ftrace_location((unsigned long)gcd);
@@ -414,7 +414,7 @@ static void count_callers_overflow(struct kunit *test)
 	u64 sum = 0, lost = 0;
 	int cpu;
 
-	/* While the option is off, nobody counts there. */
+	/* While the option is off, no CPU counts there. */
 	scoped_guard(mutex, &ftrace_lock) {
 		ci = count_kunit_tr[0]->count;
 		ftrace_callers_free(ci->callers);

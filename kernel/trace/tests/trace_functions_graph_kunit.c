@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of what the function_graph tracer records, in an instance that is
+ * KUnit tests of the events that the function_graph tracer records, in an instance
  * made for the test.
  */
 #include <linux/bottom_half.h>
@@ -8,7 +8,7 @@
 
 #include "ftrace_kunit.h"
 
-/* The word of the context is upstream's, but for what may change in between. */
+/* The word of the context is upstream's, but for the bits that may change in between. */
 static bool graph_kunit_same_context(void)
 {
 	unsigned int changing = (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED) << 16;
@@ -111,7 +111,9 @@ static void graph_depths(struct kunit *test)
 	WRITE_ONCE(fgraph_max_depth, max);
 }
 
-/* An event holds what events/ftrace/funcgraph_exit/format describes, and nothing else. */
+/*
+ * An event holds the fields that events/ftrace/funcgraph_exit/format describes, and nothing else.
+ */
 static void graph_event_sizes(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sizeof(struct ftrace_graph_ent_entry),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the function tracer: what it writes, and that no call is lost
+ * KUnit tests of the function tracer: the events it writes, and that no call is lost
  * while its options change; and of the function commands.
  *
  * They trace the functions of ftrace_kunit.h in an instance of their own, and
- * look at what the test's task wrote there, on one CPU.
+ * look at the events that the test's task wrote there, on one CPU.
  */
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
@@ -17,7 +17,7 @@
 #define FUNC_KUNIT_MAX	16
 
 /**
- * struct func_kunit_event - what is looked at of an event
+ * struct func_kunit_event - the fields of an event that the tests look at
  * @type: TRACE_FN, TRACE_STACK or TRACE_FUNC_REPEATS
  * @ip: the function; of a stack, the first word
  * @next: of a stack, the second word
@@ -54,7 +54,7 @@ static void func_kunit_take(struct func_kunit_event *to, struct trace_entry *ent
 	}
 }
 
-/* Takes what the test's task wrote out of the buffer, up to FUNC_KUNIT_MAX events. */
+/* Takes the events of the test's task out of the buffer, up to FUNC_KUNIT_MAX of them. */
 static unsigned int func_kunit_read(struct func_kunit_event *events)
 {
 	struct trace_buffer *buffer = func_kunit_tr->array_buffer.buffer;
@@ -75,7 +75,7 @@ static unsigned int func_kunit_read(struct func_kunit_event *events)
 }
 
 /*
- * Nobody else on this CPU calls one of the functions in between. All calls of one
+ * No other task on this CPU calls one of the functions in between. All calls of one
  * come from the same place.
  */
 static noinline __noclone void func_kunit_call(unsigned int site, unsigned int times)
@@ -189,7 +189,7 @@ static void func_repeats(struct kunit *test)
 	func_kunit_expect_events(test, FUNC_KUNIT_FN(0), FUNC_KUNIT_FN(1),
 				 FUNC_KUNIT_REPEATS(1, 2), FUNC_KUNIT_FN(0));
 
-	/* An interrupt in the midst of what the callback does. */
+	/* An interrupt in the midst of the callback. */
 	repeats = func_kunit_tr->last_func_repeats;
 	scoped_guard(preempt) {
 		unsigned long ip = this_cpu_xchg(repeats->ip, FUNC_REPEATS_BUSY);
@@ -225,7 +225,7 @@ static void func_option_changes(struct kunit *test)
 				 FUNC_KUNIT_FN(0));
 }
 
-/* What is pending when the tracer stops is nothing to the next run. */
+/* A repeat that is pending when the tracer stops does not show in the next run. */
 static void func_repeats_again(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, func_kunit_option("func-no-repeats"), 0);

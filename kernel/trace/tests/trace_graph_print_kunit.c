@@ -247,14 +247,14 @@ static void graph_returns(struct kunit *test)
 	graph_kunit_print_return(k, func, 1, 0, PRINT(TAIL));
 	graph_expect_seq(test, s, "  } /* int_sqrt */\n");
 
-	/* What a leaf closed itself is not open. */
+	/* A leaf closes its call itself, so that the call is not open. */
 	graph_kunit_print_call(k, 1, false, 0, 0);
 	graph_kunit_print_call(k, 1, true, 0, 0);
 	trace_seq_init(s);
 	graph_kunit_print_return(k, func, 1, 0, PRINT(OVERRUN));
 	graph_expect_seq(test, s, "  } /* int_sqrt */\n (Overruns: 7)\n");
 
-	/* Deeper than what is kept: nothing is known. */
+	/* Deeper than the calls that are kept: nothing is known. */
 	graph_kunit_print_return(k, func, GRAPH_OPEN_MAX, 0, 0);
 	KUNIT_EXPECT_STREQ(test, strim(s->buffer), "}");
 }
@@ -289,7 +289,7 @@ static void graph_lines_again(struct kunit *test)
 	graph_kunit_print_call(k, 2, false, 0, 0);
 	trace_seq_init(s);
 
-	/* Room for the switch, and for half of what comes then. */
+	/* Room for the switch, and for half of the line that comes then. */
 	while (TRACE_SEQ_BUFFER_SIZE - trace_seq_used(s) > 135)
 		trace_seq_putc(s, '.');
 	KUNIT_EXPECT_EQ(test, graph_kunit_print_return(k, func, 2, GRAPH_KUNIT_PID, flags),
@@ -337,7 +337,7 @@ static void graph_longest(struct kunit *test)
 	KUNIT_EXPECT_LT(test, trace_seq_used(s) + KSYM_SYMBOL_LEN, GRAPH_LINE_MAX);
 }
 
-/* funcgraph-irqs off: the interrupt is left out, and what it calls. */
+/* funcgraph-irqs off: the interrupt is left out, with all its calls. */
 static void graph_irqs(struct kunit *test)
 {
 	unsigned long irq = (unsigned long)__irqentry_text_start;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the stack tracer: where return addresses are found on a stack,
- * and what trampolines say of the stack of a function that is called.
+ * KUnit tests of the stack tracer: where return addresses are found on a stack, and the stack of a
+ * called function as trampolines report it.
  */
 #include <linux/kallsyms.h>
 
@@ -10,8 +10,8 @@
 #define STACK_KUNIT_WORDS	8
 
 /**
- * struct stack_kunit_row - a stack, and what is looked for there
- * @name: what it is about
+ * struct stack_kunit_row - a stack, and the return addresses expected there
+ * @name: the case, in words
  * @words: the stack, growing down to word 0
  * @addr: return addresses, up to a 0
  * @depth: of each that is found, in bytes where a word has eight; 0 for one that is not
@@ -105,10 +105,10 @@ static void stack_parts(struct kunit *test)
 #ifdef CONFIG_X86
 
 /**
- * struct stack_kunit_call - what a callback saw of a call
+ * struct stack_kunit_call - a callback's findings about its calls
  * @task: whose calls are looked at
  * @hits: how many there were
- * @odd: how many at which the words of the stack were not what they should be
+ * @odd: how many at which the words of the stack were wrong
  * @max: the last one, measured
  */
 struct stack_kunit_call {
