@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Loads an ELF file: its header and section headers are read and checked. The table of
- * machines says how a call looks on each. What is read of symbols and relocations is
- * here too, and how a file grows.
+ * machines says how a call looks on each. Reading symbols and relocations is here too, and the
+ * growing of a file.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
  * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
@@ -79,7 +79,7 @@ static const struct machine machines[] = {
 			       R_AARCH64_ADD_ABS_LO12_NC, R_AARCH64_ADR_GOT_PAGE,
 			       R_AARCH64_LD64_GOT_LO12_NC },
 	},
-	/* LUI begins the call of a module: the site is there, and its LO16 is none. */
+	/* LUI begins the call of a module: the site is there, and its LO16 is no site. */
 	{
 		.id = EM_MIPS,
 		.elf_class = ELFCLASS32,
@@ -284,7 +284,7 @@ static Elf64_Shdr section_header_get(const struct elf_file *f, const u8 *p)
 	};
 }
 
-/* What the header has no room for stands in the null section. */
+/* Numbers that the header has no room for stand in the null section. */
 static int sections_load(struct elf_file *f)
 {
 	const size_t size = SIZE_OF(f, Shdr);

@@ -2,8 +2,8 @@
 #ifndef _RECORDMCOUNT_ELF_H
 #define _RECORDMCOUNT_ELF_H
 /*
- * What the two modes of recordmcount share: an ELF file in memory, checked when
- * it is loaded, and read and written through accessors that know its class.
+ * The common part of the two modes of recordmcount: an ELF file in memory, checked when it is
+ * loaded, and read and written through accessors that know its class.
  *
  * Invariants:
  *  1. After elf_file_load() the data of each section lies within the file, each
@@ -16,7 +16,7 @@
  *
  * There is no library below this. A package of headers has the tool built for the
  * machine that it is for, where no other program of scripts/ needs one. And libelf
- * would lay the file out anew, and copy what is not aligned.
+ * would lay the file out anew, and copy data that is not aligned.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4 (object files) with the gABI's
  * extended section numbering.
@@ -89,8 +89,8 @@ struct machine {
 };
 
 /*
- * A section as the file has it, and what object mode learns of it: the local
- * symbol that stands for it (0: none yet), and the group that it belongs to.
+ * A section as the file has it, and the findings of object mode: the local symbol that stands for
+ * it (0: not known yet), and the group that it belongs to.
  */
 struct section {
 	Elf64_Shdr sh;

@@ -7,7 +7,7 @@
  *
  *	site = address of the entry + (s32)entry
  *
- * They become what boot uses, and ftrace_image_sites says so:
+ * They become the table that boot uses, and ftrace_image_sites says so:
  *
  *	table[i] = (u32)(site - _text)    i < nr, strictly ascending, the rest zero
  *	ftrace_image_sites = { u32 version = 1, nr, dropped, reserved = 0 }
@@ -117,7 +117,7 @@ static int image_symbol_find(struct image *m, const char *name, struct symbol *f
 	return nr ? 0 : fail(f, "symbol %s: not defined", name);
 }
 
-/* Finds where things are: the text, the table, and what the kernel reads of it. */
+/* Finds where things are: the text, the table, and the symbols that the kernel reads. */
 static int image_symbols_find(struct image *m)
 {
 	struct symbol text, start, stop, info;
@@ -163,7 +163,7 @@ static void func_note(struct image *m, const struct symbol *sym)
 	};
 }
 
-/* Of numbers, and of what begins with one. */
+/* Of numbers, and of structures that begin with one. */
 static int number_compare(const void *a, const void *b)
 {
 	const u64 *x = a, *y = b;
@@ -318,7 +318,7 @@ static u64 entry_site(const struct image *m, size_t i, u32 entry)
 	return m->f->is64 ? addr : (u32)addr;
 }
 
-/* What relocating against a discarded section leaves: nothing, or a mere offset. */
+/* The entry that relocating against a discarded section leaves: nothing, or a mere offset. */
 static bool entry_is_tombstone(const struct image *m, u32 entry, u64 addr)
 {
 	return !entry || (addr < TOMBSTONE_LIMIT && addr < m->text);

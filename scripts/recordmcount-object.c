@@ -105,7 +105,7 @@ static void entries_fill(struct elf_file *f, const struct site *site, size_t nr,
 }
 
 /*
- * One __mcount_loc with its relocations, for the sites of one group, or of none.
+ * One __mcount_loc with its relocations, for the sites of one group, or those outside of groups.
  * Both names are one string, which object_apply() adds: the table's is its end.
  */
 static void table_append(struct elf_file *f, const struct site *site, size_t nr)

@@ -18,7 +18,7 @@ struct site {
 };
 
 /*
- * @role says what each symbol means to a relocation, and @defined that the object
+ * @role is the meaning of each symbol to a relocation, and @defined that the object
  * itself defines a target. @site is in the order of the relocations until it is
  * sorted.
  */

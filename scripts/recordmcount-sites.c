@@ -6,8 +6,8 @@
  * Invariants:
  *  1. A relocation makes a site only by its type, its symbol, its addend and the
  *     instruction there, all four. Names of files play no part.
- *  2. No call is passed over. What is neither a call nor an address that code takes
- *     is an error, and so are relocations in a form that is not read here.
+ *  2. No call is passed over. A relocation of neither a call nor an address that code takes is an
+ *     error, and so are relocations in a form that is not read here.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; the psABI supplements.
  */
@@ -24,7 +24,7 @@ static const char *const target_names[] = {
 };
 
 /*
- * What a symbol means to a relocation that uses it. An assembler may refer to a
+ * The meaning of a symbol to a relocation that uses it. An assembler may refer to a
  * target that the object defines as section plus offset.
  */
 enum symbol_role {
@@ -69,7 +69,7 @@ static int targets_find(struct object *o)
 	return nr;
 }
 
-/* What a call's relocation adds: the distance of its end, or what the instruction holds. */
+/* The addend of a call's relocation: the distance of its end, or the instruction's own. */
 static s64 addend_expected(const struct object *o)
 {
 	return o->f->machine->in_image ? -4 : 0;
@@ -100,7 +100,7 @@ static bool reloc_uses_target(const struct object *o, const struct reloc *rel)
 }
 
 /*
- * Kept code: what the kernel's and the modules' linker scripts throw away is not. Where
+ * Kept code: sections that the kernel's and the modules' linker scripts throw away are not. Where
  * they throw away code for exit, an entry for it would make the link fail.
  */
 static bool section_has_sites(const struct elf_file *f, size_t index)
@@ -183,7 +183,7 @@ static bool word_is_called(const struct elf_file *f, const struct call_form *for
 	       (get_num(f, code - 4, 2) << 16 | get_num(f, code - 2, 2)) == form->before;
 }
 
-/* A relocation uses a target's symbol: is it a site, none, or an error? */
+/* A relocation uses a target's symbol: is it a site, no site, or an error? */
 static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 {
 	struct elf_file *f = o->f;

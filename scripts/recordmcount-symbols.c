@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Gives each section with sites a symbol that the entries can refer to, and
- * adds section symbols to the object where it has none that serves.
+ * adds section symbols to the object where it has no symbol that serves.
  *
  * Invariants:
  *  1. An entry refers to the section symbol of its site's section, or else to
@@ -46,7 +46,7 @@ static void bases_find(struct elf_file *f)
 			continue;
 		if (sec->base_sym && sym.type != STT_SECTION)
 			continue;
-		/* What refers to a function in Thumb gets an odd address. */
+		/* A reference to a function in Thumb gets an odd address. */
 		if (!f->machine->in_image && sym.type == STT_FUNC)
 			continue;
 		sec->base_sym = i;
@@ -102,7 +102,7 @@ static int symbol_user_shift(struct insertion *in, struct section *sec)
 	return 0;
 }
 
-/* Makes room after the local symbols in the symbol table, or in what goes with it. */
+/* Makes room after the local symbols in the symbol table, or in the sections that go with it. */
 static u8 *symbols_part(struct insertion *in, size_t index, size_t entsize)
 {
 	size_t head = in->f->first_global * entsize, gap = in->nr * entsize;

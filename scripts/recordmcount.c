@@ -11,7 +11,7 @@
  *  1. A file is replaced as a whole, by rename, or it stays as it was. Nothing
  *     to do, and done already, are success and leave it as it was.
  *  2. A failure is exit 1 and one line on standard error that names the file,
- *     the section or symbol, and what was wrong there.
+ *     the section or symbol, and the fault.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 #include "recordmcount-modes.h"
 
-/* The latter two are what getopt_long() returns for their options. */
+/* The latter two are the values that getopt_long() returns for their options. */
 enum mode {
 	MODE_OBJECT,
 	MODE_IMAGE,

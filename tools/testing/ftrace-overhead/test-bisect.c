@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ftrace-overhead bisect does without a kernel.
+ * Tests of the parts of ftrace-overhead bisect that need no kernel.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -270,7 +270,7 @@ static void plan_free(struct plan *plan)
 	free(plan->test.command);
 }
 
-/* Loads what is there; the outcomes as letters, C for a crash. NULL if the file is refused. */
+/* Loads the file; the outcomes as letters, C for a crash. NULL if the file is refused. */
 static const char *loaded(const char *boot, const struct plan *wanted)
 {
 	static char letters[32];

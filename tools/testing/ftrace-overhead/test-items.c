@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ftrace-overhead computes without a kernel: means, and what is to be left out. Each
+ * The computations of ftrace-overhead: means, and the functions to leave out. Each
  * test is a line "ok - ..." or "not ok - ..."; the last line is "N passed, N failed".
  */
 #include <math.h>
@@ -149,7 +149,7 @@ static void test_choice(void)
 	items_free(&items);
 }
 
-/* Whatever the costs are, what is left is within the budget, or everything is left out. */
+/* For all costs, the items left are within the budget, or everything is left out. */
 static void test_any_choice(void)
 {
 	unsigned int wrong = 0;

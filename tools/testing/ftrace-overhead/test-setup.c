@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ftrace-overhead writes to tracefs to switch what is set up, and what it takes for being
- * set up there: with a directory of plain files instead of a tracefs. And which CPUs it sees.
+ * The words that ftrace-overhead writes to tracefs to switch the tracing set up there, and its
+ * reading of that setup: with a directory of plain files instead of a tracefs. And which CPUs it
+ * sees.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void file_make(const char *file, const char *text)
 	free(path);
 }
 
-/* What is written to a plain file does not end what was there. */
+/* A write to a plain file does not cut off its old end. */
 static bool begins(const char *file, const char *wanted)
 {
 	char *text = file_read(NULL, file);
@@ -110,7 +111,9 @@ static void test_switches(void)
 	items_add(&items, ITEM_FUNCTION, "a", NULL);
 	items_add(&items, ITEM_EVENT, "f", "s");
 	setup_on(&items);
-	/* Those that share a name come in any order. What is no function has a number, too. */
+	/*
+	 * Those that share a name come in any order. A line that is no function has a number, too.
+	 */
 	result(begins("set_ftrace_notrace", "d 1 3 4 6 ") ||
 	       begins("set_ftrace_notrace", "d 3 1 4 6 "),
 	       "on", "functions are left out by their numbers, beside what was there");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What funccount does with text and tables. Each test is a line "ok - ..." or "not ok - ...";
+ * Tests of funccount's work on text and tables. Each test is a line "ok - ..." or "not ok - ...";
  * the last line is "N passed, N failed".
  */
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static void test_seconds(void)
 		{ "1", NSEC }, { "0.5", NSEC / 2 }, { ".25", NSEC / 4 }, { "00012", 12 * NSEC },
 		{ "10.000000001", 10 * NSEC + 1 }, { "1.0000000009", NSEC },
 		{ "31622400", 31622400 * NSEC },
-		/* None of these is a time. */
+		/* These are no times. */
 		{ "0", 0 }, { "0.0", 0 }, { "", 0 }, { ".", 0 }, { "1.", 0 }, { "-1", 0 },
 		{ "+1", 0 }, { " 1", 0 }, { "1 ", 0 }, { "1s", 0 }, { "1e3", 0 }, { "0x10", 0 },
 		{ "nan", 0 }, { "inf", 0 }, { "1,5", 0 }, { "1.5.5", 0 }, { "0.0000000001", 0 },
@@ -200,7 +200,7 @@ static void test_errors(void)
 
 static const uint64_t one_two[] = { 1, 2 }, two_two[] = { 2, 2 }, none_four[] = { 0, 4 };
 
-/* What a table holds, as text. */
+/* The rows of a table, as text. */
 static char *dump(const struct counts *c)
 {
 	char *text = copy_string("");
@@ -411,7 +411,7 @@ static void test_cpu_reports(void)
 	counts_free(&c);
 }
 
-/* Lines made of what lines are made of: nothing is read that is not there. */
+/* Random lines of the usual characters: nothing is read that is not there. */
 static void test_random(void)
 {
 	static const char pieces[] = "a_[]:#! \t\n0123456789-,.*?";

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads ELF files for the tests, with nothing but struct: what the tests hold
-against recordmcount must not come from the library that it uses itself.
+"""Reads ELF files for the tests, with nothing but struct: the side that the tests compare
+recordmcount with must not come from the library that it uses itself.
 
 Formats: System V ABI, Edition 4.1, chapter 4; gABI for extended numbering."""
 import struct
@@ -41,7 +41,7 @@ class Section:
 
 
 class Symbol:
-    """sec is a section's index, or 0 for what no section defines."""
+    """sec is a section's index, or 0 for a symbol that no section defines."""
     def __init__(self, index, name, info, sec, value, size):
         self.index, self.name, self.sec, self.value, self.size = index, name, sec, value, size
         self.type, self.bind = info & 15, info >> 4

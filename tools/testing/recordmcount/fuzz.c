@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzes both modes of recordmcount, in memory. Whatever the bytes are, there
- * must be a verdict, no access out of bounds, a one-line message on failure,
- * and an object that was changed is not changed by a second run.
+ * Fuzzes both modes of recordmcount, in memory. For all bytes there must be a verdict, no access
+ * out of bounds, a one-line message on failure, and an object that was changed is not changed by a
+ * second run.
  *
  * Built as a libFuzzer target, or with FUZZ_MAIN by any compiler: then it makes
  * its own mutations, the same ones on each run, of the files that it is given:

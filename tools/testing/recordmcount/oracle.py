@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What recordmcount should have done to an object, from objdump -dr of the
-object before, and what it did, from the object after. See oracle-objects."""
+"""The changes that recordmcount should have made to an object, from objdump -dr of the object
+before, and those it made, from the object after. See oracle-objects."""
 import collections
 import re
 import subprocess
@@ -165,7 +165,7 @@ def check_text(before, after, sites, nop, errors):
 
 
 def compare(original, base, processed, nop=True, objdump="objdump"):
-    """Errors, and the number of sites. base is what recordmcount was given: the
+    """Errors, and the number of sites. base is the file that recordmcount was given: the
     original, or the original without the compiler's own table."""
     errors = []
     want = objdump_sites(original, objdump)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cycles [seconds] - what an event costs on this machine's CPU
+ * cycles [seconds] - the cost of an event on this machine's CPU
  *
  * The objects of a kernel's ring buffer, as kbuild made them, linked into a program: events of 16
  * bytes are reserved, written and committed by one thread, then by two, each on a CPU of its own.
  * Prints the nanoseconds an event takes each of them.
  *
- * What the objects find by the register GS, the kernel's per-CPU data, is here memory of each
+ * The kernel's per-CPU data, which the objects find by the register GS, is here memory of each
  * thread: its CPU's number, its preempt count, a task, the stack protector's word. Memory comes
  * from an arena. The clock is the TSC, asked by a call; thunks are plain jumps, so that both
- * kernels' code runs without what a CPU needs against its own leaks.
+ * kernels' code runs without the mitigations for a CPU's leaks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -63,7 +63,7 @@ int trace_rb_cpu_prepare(unsigned int cpu, void *node);
 
 #define RB_FL_OVERWRITE	1
 
-/* What the objects ask of a kernel */
+/* The functions and variables that the objects ask of a kernel */
 
 unsigned long page_offset_base, vmemmap_base = 1UL << 40;
 unsigned int nr_cpu_ids = CPUS;
@@ -139,7 +139,7 @@ void cpus_read_unlock(void) { }
 unsigned long _raw_spin_lock_irqsave(void) { return 0; }
 void _raw_spin_unlock_irqrestore(void) { }
 
-/* Wherever the objects warn, or ask for somebody who is not here. */
+/* Functions by which the objects warn, or ask for a part of the kernel that is not here. */
 #define DEFINE_TRAP(name)	void name(void) { errx(2, #name "() was called"); }
 DEFINE_TRAP(__warn_printk)
 DEFINE_TRAP(_printk)
@@ -209,7 +209,7 @@ static void write_round(struct trace_buffer *buffer)
 	}
 }
 
-/* The fastest round counts: nobody interrupted it. */
+/* The fastest round counts: no interrupt came into it. */
 static void *writer_run(void *arg)
 {
 	struct writer *w = arg;
@@ -250,7 +250,7 @@ static void run(struct trace_buffer *buffer, unsigned int nr, double seconds)
 		printf(" %.2f", w[i].ns);
 		events += w[i].events;
 	}
-	/* What was written is there, or was overwritten. */
+	/* The events written are there, or were overwritten. */
 	if (ring_buffer_entries(buffer) + ring_buffer_overruns(buffer) - before != events)
 		errx(1, "%lu events were written, and the buffer counts others", events);
 }

@@ -5,7 +5,7 @@
  *	nesting [-a]
  *
  * kernel/trace/ring_buffer_write.c, as it is, runs with the trap flag set. The handler of
- * SIGTRAP does what an interrupt would do, at one instruction after the other: it records events
+ * SIGTRAP acts as an interrupt would, at one instruction after the other: it records events
  * of its own, or it is the reader on another CPU. All that a CPU can interrupt has the shape of a
  * stack, so trying each instruction tries all there is for one interrupt. Interrupts of the same
  * writer, and of its interrupts, are tried at each pair of instructions. Without -a it begins
@@ -113,7 +113,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		return;
 	c->level = l;
 	c->ip = interrupted->uc_mcontext.gregs[REG_RIP];
-	/* All of the stack down to here, and what setjmp() keeps of it. */
+	/* All of the stack down to here, and the registers that setjmp() keeps. */
 	c->stack_size = run_stack + STACK_SIZE - (unsigned char *)__builtin_frame_address(0) + 1024;
 	copy_state(&c->state, &st);
 	memcpy(c->stack, run_stack + STACK_SIZE - c->stack_size, c->stack_size);
@@ -174,7 +174,7 @@ static bool try_all(const struct scene *s)
 	return true;
 }
 
-/* What is in the ring before: the first FEW without -a. */
+/* The content of the ring before: the first FEW without -a. */
 static const char *const befores[] = {
 	"", "www", "WW", "wwwwwwwwwwww", "WWWWWWWWWWWWWWWWWWWWWWWWWw", "wrwrwr", "wwwwwwrrww",
 	"w", "ww", "wwww", "wwwww", "Ww", "WWw", "WWWWWWWWWWWW", "wwwwwwwwwwwwwwwwwwwwwwwwwwww",

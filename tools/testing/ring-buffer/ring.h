@@ -5,7 +5,7 @@
  *
  * check() reads all pages and compares them with the log: each event is there once and whole, in
  * the order of its time; its time is one that the clock told between its begin and its end;
- * whatever was lost was counted; and nothing was lost while there was room.
+ * lost events were counted; and nothing was lost while there was room.
  */
 #include <stdarg.h>
 
@@ -16,7 +16,7 @@
 #define MAX_CAPACITY	112
 #define MAX_LEVELS	4
 
-/* What was asked for, and what became of it. */
+/* A request for an event, and its outcome. */
 struct logged {
 	u64		begin;
 	u64		time;
@@ -32,7 +32,7 @@ struct body {
 };
 
 /*
- * All that a run changes, beside its stack: what is copied when an interrupt is to come, and
+ * All that a run changes, beside its stack: it is copied when an interrupt is to come, and
  * copied back when it has been.
  */
 static struct state {
@@ -87,7 +87,7 @@ void shim_warn(const char *fmt, ...)
 			shim_warn("%s: " fmt, #cond, ##__VA_ARGS__);		\
 	} while (0)
 
-/* What the read side gives to the write side */
+/* The functions of the read side that the write side calls */
 
 /* In one instruction, as it may be interrupted, too. */
 static u64 advance(u64 by)
@@ -253,7 +253,7 @@ static unsigned long flag_of(const struct buffer_page *page)
 	return (link & ~RB_FLAG_MASK) == (unsigned long)&page->list ? link & RB_FLAG_MASK : 0;
 }
 
-/* What rb_get_reader_page() of ring_buffer.c does; its two halves at different times. */
+/* The work of rb_get_reader_page() of ring_buffer.c; its two halves at different times. */
 static bool reader_swap(void)
 {
 	struct buffer_page *r = st.cpu.reader_page, *head;
@@ -323,7 +323,7 @@ static void may_be_lost(unsigned long wanted_before)
 	st.drops = st.cpu.dropped_events.a;
 }
 
-/* What is done with the memory of the write side may be interrupted. */
+/* From here on, accesses to the memory of the write side may be interrupted. */
 static void interrupts_on(void);
 static void interrupts_off(void);
 
@@ -540,7 +540,7 @@ static void check(void)
 	if (complaint[0])
 		return;
 
-	/* What the reader has not got. */
+	/* The events that the reader has not got. */
 	reader_read();
 	bytes = rb_page_commit(st.cpu.reader_page);
 	laps = st.cpu.commit_page == st.cpu.reader_page ? 0 : st.cpu.nr_pages + 1;
@@ -567,7 +567,7 @@ static void check(void)
 	expect(st.cpu.entries.a == written, "%ld, %lu", st.cpu.entries.a, written);
 	if (!st.any_taken)
 		expect(st.cpu.entries_bytes.a == bytes, "%ld, %lu", st.cpu.entries_bytes.a, bytes);
-	/* Only what was overwritten may be missing, and that is the oldest. */
+	/* Only events that were overwritten may be missing, and those are the oldest. */
 	for (l = st.events; !st.cpu.overrun.a && l < st.events + st.nr_events; l++)
 		expect(l->what != WRITTEN || l->seen, "event %td", l - st.events);
 }

@@ -8,14 +8,14 @@
  *  - memory is sequentially consistent: barriers are not modelled;
  *  - a page has room for CAPACITY events, and an event is its number;
  *  - a page's word is its index;
- *  - nobody waits, resizes or resets.
+ *  - there is no waiting, resizing or resetting.
  *
  *	spin -search -DOVERWRITE=1 ring.pml
  *
  * With -DLATE_LOOK the writer asks whether the reader's page has the commit after it has looked at
  * the link to the next page: it takes a ring for full that was read meanwhile. With -DOLD_ORDER
- * the reader asks whether the writer has left its page after it has compared what
- * it read with what is published, and not again: events are lost.
+ * the reader asks whether the writer has left its page after it has compared the events read with
+ * those published, and not again: events are lost.
  */
 #ifndef OVERWRITE
 #define OVERWRITE	0
@@ -96,7 +96,7 @@ inline claim()
 			break
 		:: else
 		fi;
-		/* What is complete need not keep pages. Then all is looked at again. */
+		/* Complete events need not keep pages. Then all is looked at again. */
 		if
 		:: !burst && commit_page != page -> publish(); page = tail
 		:: else
@@ -170,7 +170,7 @@ inline read_events()
 	od
 }
 
-/* Sets none if there is no other page to be had. */
+/* Sets the flag if there is no other page to be had. */
 inline next_page()
 {
 	none = false;

@@ -5,16 +5,16 @@
  *	schedules [NUMBER [SEED]]
  *
  * Each schedule is a ring of 2 to 7 pages, overwriting or not, and a few events of all kinds. Each
- * access to memory of the write side may be interrupted, as may be those of what interrupts it;
- * or the reader on another CPU goes on there: the compiler puts a call before each access, as it
- * would for the thread sanitizer. The clock ticks, stands or goes back, or 73 minutes pass.
+ * access to memory of the write side may be interrupted, and so may accesses of the interrupt; or
+ * the reader on another CPU goes on there: the compiler puts a call before each access, as it would
+ * for the thread sanitizer. The clock ticks, stands or goes back, or 73 minutes pass.
  *
  * It ends at the first schedule that is wrong, and tells its seed: "schedules 1 SEED" does the
  * same again.
  */
 #include "ring.h"
 
-/* What is not to be interrupted itself. */
+/* For functions that are not to be interrupted themselves. */
 #define no_points	__attribute__((no_sanitize("thread")))
 
 static u64 random_state;
@@ -77,7 +77,7 @@ no_points void shim_point(void)
 		interrupt();
 }
 
-/* What the compiler calls. */
+/* The functions that the compiler calls. */
 #define POINT(name)	void name(void *p); no_points void name(void *p) { shim_point(); }
 
 POINT(__tsan_read1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernel/trace/ring_buffer_write.c and its headers need of the kernel, for a user-space
- * program that stands for one CPU. A signal stands for an interrupt.
+ * The names that kernel/trace/ring_buffer_write.c and its headers need of the kernel, for a
+ * user-space program that stands for one CPU. A signal stands for an interrupt.
  */
 #ifndef SHIM_H
 #define SHIM_H
@@ -141,7 +141,7 @@ unsigned int preempt_count(void);
 #define in_nmi()			(preempt_count() & NMI_MASK)
 #define raw_smp_processor_id()		0
 
-/* What is only there to be part of a struct, or to be told. */
+/* Types that are only part of a struct, and functions that are only called. */
 
 struct lock_class_key { };
 struct irq_work { int queued; };

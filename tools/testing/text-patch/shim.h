@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What arch/x86/kernel/text-patch.c and the headers that it shares with the
- * kernel need beside tools/include, for a user-space program. A thread stands
- * for a CPU, SIGTRAP for the breakpoint exception, membarrier() for the sync.
+ * The names that arch/x86/kernel/text-patch.c and the headers that it shares with the kernel need
+ * beside tools/include, for a user-space program. A thread stands for a CPU, SIGTRAP for the
+ * breakpoint exception, membarrier() for the sync.
  */
 #ifndef SHIM_H
 #define SHIM_H

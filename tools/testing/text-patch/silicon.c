@@ -5,13 +5,13 @@
  *	silicon [-s SECONDS] [-n FUNCTIONS] [-t THREADS] [-r SEED]
  *
  * arch/x86/kernel/text-patch.c, as it is, patches functions that threads call
- * all the time, through a second mapping of their text. Emulators do not show
- * what a CPU makes of text that changes under it; this does. Each call counts
- * in what it reached, and at the end the counts must add up:
+ * all the time, through a second mapping of their text. Emulators do not show how a CPU runs text
+ * that changes under it; this does. Each call counts in the code that it reached, and at the end
+ * the counts must add up:
  *
  * KEPT		CALL a, CALL b: a counts X, b counts X and Y, as trampolines do
  *		when an ops comes and another one stays. X is the number of calls.
- *		What follows the CALL counts, too, in REST.
+ *		The code after the CALL counts, too, in REST.
  * SITE		NOP, CALL a, CALL b: X is at most the number of calls, Y at most X.
  *		REST is the number of calls.
  * LABEL	NOP of two bytes, JMP rel8: each call counts in X or in Y.
@@ -86,7 +86,7 @@ static u64 random_next(u64 *s)
 	return *s;
 }
 
-/* What the patcher asks of the kernel */
+/* The kernel's functions that the patcher calls */
 
 void text_poke_sync(void)
 {
@@ -132,7 +132,7 @@ static unsigned long function_of(unsigned int i)
 	return TEXT_AT + 64 + (unsigned long)i * STRIDE;
 }
 
-/* A TAIL begins with what makes its condition true. */
+/* A TAIL begins with an instruction that makes its condition true. */
 static unsigned long insn_of(unsigned int i)
 {
 	return function_of(i) + (kind_of(i) == TAIL ? 2 : 0);
@@ -146,7 +146,7 @@ static size_t put_rel32(u8 *insn, unsigned long next, unsigned long dest)
 	return sizeof(rel);
 }
 
-/* What stands at a function's instruction in a state. Returns the length. */
+/* The bytes of a function's instruction in a state. Returns the length. */
 static size_t insn_in_state(unsigned int i, unsigned int s, u8 *insn)
 {
 	unsigned long addr = insn_of(i), dest = s == 1 ? target_b : target_a;
@@ -225,7 +225,7 @@ static void make_text(void)
 		make_function(i);
 }
 
-/* Who calls them */
+/* The threads that call them */
 
 /* Compiled without a red zone, as an emulated CALL pushes below the stack pointer. */
 static void call_function(unsigned long function, struct count *count)
@@ -283,7 +283,7 @@ static void *caller(void *arg)
 	return NULL;
 }
 
-/* Who switches them */
+/* The thread that switches them */
 
 /* One transaction. Returns how many instructions it replaced. */
 static unsigned int switch_some(struct text_patch *vec)

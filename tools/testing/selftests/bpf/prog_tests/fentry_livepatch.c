@@ -26,7 +26,7 @@ static bool text_is_patched(void)
 	return strstr(text, "live patched");
 }
 
-/* Who answers a call of the function now, and how often each program counts it. */
+/* Checks which function answers a call now, and how often each program counts it. */
 static void check_call(struct fentry_livepatch *skel, bool patched, int seen)
 {
 	skel->bss->entries = 0;
