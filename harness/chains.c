@@ -14,9 +14,9 @@
  * as with -icount.
  *
  * Firmware that interrupts the kernel, as x86's SMM does, looks like user space. But then the
- * kernel goes on where nobody enters it, with the stack that it had.
+ * kernel goes on at a place that is no entry, with the stack that it had.
  *
- * What an address is, is told by the file of ranges. A line is "ADDRESS KIND", in order, and the
+ * The file of ranges tells the kind of each address. A line is "ADDRESS KIND", in order, and the
  * range reaches to the next one's address. KIND is
  *	f	a function; its first address is its entry
  *	e	one that the CPU enters from user space
@@ -52,7 +52,7 @@ struct node {
 	uint64_t insns;
 };
 
-/* One that was under way when its stack was seen first is open: nobody saw where it was entered. */
+/* One that was under way when its stack was seen first is open: its entry was not seen. */
 struct frame {
 	struct node *node;
 	uint64_t sp;
@@ -63,14 +63,14 @@ struct stack {
 	struct stack *next;
 	uint64_t key;
 	const struct cpu *cpu;		/* whose it is, if it is not a task's */
-	struct node *base;		/* what was running when it was entered */
+	struct node *base;		/* the code that was running when it was entered */
 	struct stack *from;		/* to which it returns, if it is not a task's own */
 	struct frame *frames;
 	unsigned int depth, room;
 };
 
 struct cpu {
-	struct node *node;		/* of what runs */
+	struct node *node;		/* of the running code */
 	struct node *entry;		/* the kernel's code that still has the user's stack */
 	struct stack *stack;
 	struct stack *before;		/* the last one of the kernel */
@@ -216,7 +216,7 @@ static void empty(struct stack *s, struct node *base, struct stack *from)
 	s->from = from;
 }
 
-/* Leaves what the stack pointer is above of. */
+/* Leaves the functions that the stack pointer is above of. */
 static void settle(struct stack *s, uint64_t sp)
 {
 	while (s->depth && !top(s)->open && top(s)->sp < sp)
@@ -228,7 +228,10 @@ static bool in_entry_area(uint64_t sp)
 	return sp >= ENTRY_AREAS && sp < ENTRY_AREAS_END;
 }
 
-/* Whose stack is changed: who called what runs there now, or went there itself. */
+/*
+ * Whose stack is changed: the caller of the code that runs there now, or the code that went there
+ * itself.
+ */
 static struct node *caller(const struct cpu *c, const struct place *p)
 {
 	struct node *n = c->node;
@@ -239,7 +242,7 @@ static struct node *caller(const struct cpu *c, const struct place *p)
 	return n == &root ? c->node : n;
 }
 
-/* What comes next on a kernel stack has come from user space, by way of entry. */
+/* The next code on a kernel stack has come from user space, by way of entry. */
 static void leave_kernel(struct cpu *c, struct node *entry)
 {
 	c->entry = entry;
@@ -327,7 +330,7 @@ bool chains_go_on(unsigned int cpu, const struct place *p)
 	return true;
 }
 
-/* What seemed to be user space has not entered the kernel, but gone back to it. */
+/* Code that seemed to be user space has not entered the kernel, but gone back to it. */
 static void resume_kernel(struct cpu *c)
 {
 	c->stack = c->before;
@@ -399,7 +402,7 @@ static void write_below(FILE *out, unsigned int window, const struct node *n, un
 	}
 }
 
-/* Lines "N WINDOW DEPTH FUNCTION INSTRUCTIONS", each caller before what it called. */
+/* Lines "N WINDOW DEPTH FUNCTION INSTRUCTIONS", each caller before its callees. */
 void chains_write(FILE *out, unsigned int window)
 {
 	write_below(out, window, &root, 0);

@@ -11,7 +11,7 @@
 /* How a block's last instruction leaves it, as far as it matters here. */
 enum block_end { END_PLAIN, END_CALL, END_RETURN, END_EXCEPTION_RETURN };
 
-/* What is known of a block when it is translated. */
+/* The facts of a block that are known when it is translated. */
 struct place {
 	unsigned int range;
 	bool entry;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * disturb: a QEMU plugin that tells what other CPUs suffer while kernel text is
- * patched. For -icount, where one thread runs all CPUs by turns and an instruction is a
- * nanosecond.
+ * disturb: a QEMU plugin that tells how other CPUs are delayed while kernel text is patched. For
+ * -icount, where one thread runs all CPUs by turns and an instruction is a nanosecond.
  *
  *	mark=0xADDR          executions of ADDR open and close windows by turns
  *	int3=0xADDR          the entry of the breakpoint exception
@@ -61,7 +60,7 @@ static struct {
 	uint64_t since, from, longest, longest_at, paused;
 } irqs;
 
-/* When an INT3 was written to each byte of the text; 0 where none stands. */
+/* When an INT3 was written to each byte of the text; 0 where there is no INT3. */
 static uint64_t *planted;
 
 static void window_begin(void)

@@ -12,9 +12,9 @@
  * The cache is that of many an x86 CPU of the last ten years: 32 KiB, 8 ways, lines of 64
  * bytes, the one that was used the longest ago goes. Its TLB has 64 entries of 4 KiB in 8
  * ways and, for the kernel's image, 8 of 2 MiB. Addresses are virtual, and of processes the
- * same ones are taken for the same memory: a load is one program. The TLB keeps the
- * kernel's entries and those of a process whatever is switched to. There is no prefetching,
- * which would hide misses, and no buffer of decoded instructions.
+ * same ones are taken for the same memory: a load is one program. The TLB keeps the kernel's
+ * entries and those of a process over each switch. There is no prefetching, which would hide
+ * misses, and no buffer of decoded instructions.
  */
 #include "plugin.h"
 
@@ -31,7 +31,10 @@ enum { LINE_SHIFT = 6, PAGE_SHIFT = 12, HUGE_SHIFT = 21, MOST_SETS = 64, MOST_WA
 #define KERNEL_IMAGE 0xffffffff80000000ull
 #define KERNEL_IMAGE_END 0xffffffffc0000000ull
 
-/* What is looked up by a number, the set being its low bits. Entries are from the last used on. */
+/*
+ * A store whose entries are looked up by a number, the set being its low bits. Entries are from the
+ * last used on.
+ */
 struct store {
 	unsigned int sets, ways;
 	uint64_t entry[MOST_SETS][MOST_WAYS];

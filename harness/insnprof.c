@@ -4,9 +4,9 @@
  * inside windows; and how often chosen functions are entered.
  *
  *	mark=0xADDR          executions of ADDR open and close windows by turns. It is
- *	                     the entry of a system call that nobody else makes.
+ *	                     the entry of a system call that no other code makes.
  *	begin=0xADDR         opens a window, and
- *	end=0xADDR           closes it: for what has no mark, as a stretch of boot.
+ *	end=0xADDR           closes it: for code without a mark, as a stretch of boot.
  *	count=NAME:0xADDR    entries of ADDR, per window, under NAME. May be repeated.
  *	ranges=FILE          call chains, too, of the functions in FILE (chains.c). For
  *	                     -icount, and from QEMU 9.1 on.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The part of QEMU's plugin interface that the plugins here use. It is declared here as not
- * every distribution ships the header. What has no remark is the same since the interface's
- * version 1, of QEMU 8. PLUGIN_API is the version of the QEMU at hand that is asked for.
+ * every distribution ships the header. A declaration without a remark is the same since the
+ * interface's version 1, of QEMU 8. PLUGIN_API is the version of the QEMU at hand that is asked
+ * for.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H
@@ -14,7 +15,7 @@
 #define PLUGIN_API 2
 #endif
 #define EXPORT __attribute__((visibility("default")))
-/* For what an older QEMU has not. */
+/* For functions that an older QEMU has not. */
 #define WEAK __attribute__((weak))
 
 typedef uint64_t qemu_plugin_id_t;
@@ -23,7 +24,7 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
 struct qemu_plugin_register;
-/* What a callback does with the registers, and which accesses one is for. */
+/* The use of registers by a callback, and the accesses that one is for. */
 enum { NO_REGISTERS, READ_REGISTERS };
 enum { MEM_WRITE = 2 };
 

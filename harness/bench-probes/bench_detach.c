@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attaches and detaches many users of function tracing and prints how long each step took. What it
- * does is written to two files of debugfs, bench_detach/sites (addresses of sites, one a line) and
- * bench_detach/run:
+ * Attaches and detaches many users of function tracing and prints how long each step took. Its
+ * orders are written to two files of debugfs, bench_detach/sites (addresses of sites, one a line)
+ * and bench_detach/run:
  *
  *	attach KIND COUNT SECONDS  registers COUNT users one by one, each at a site of its own,
  *				   until SECONDS are over; KIND is ops, fprobe or graph
- *	detach SECONDS             unregisters them one by one, likewise
+ *	detach SECONDS             unregisters them one by one, until SECONDS are over
  *	stack COUNT                records the stack of a callback of a function that a callback of
  *				   a traced function has called, and so on, COUNT times
  *	spin COUNT SECONDS         registers and unregisters COUNT times, while a thread on each CPU

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Watches callbacks of modules that are unloaded: whether one runs after it was detached. It
- * stays loaded, and what it allocates for a user of function tracing is kept until it goes itself,
+ * stays loaded, and its memory for a user of function tracing is kept until it goes itself,
  * so that a late callback finds it. debugfs has detach/counts, a line for each kind of user:
  *
  *	KIND users calls preempted found late inside longest

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Users of function tracing that stay attached, of every kind, and callers of their functions in
- * tasks, softirqs, hardirqs and NMIs, on all CPUs: each user must see each call once, whatever
- * else changes at the same sites meanwhile.
+ * tasks, softirqs, hardirqs and NMIs, on all CPUs: each user must see each call once, while others
+ * change the same sites.
  *
  * The argument of each call is a struct call on the caller's stack. A user finds it there, and
  * counts itself in it; the caller looks when the call has returned. So one call that is lost or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What detach_watch.ko does for the modules that come and go. */
+/* The functions of detach_watch.ko for the modules that come and go. */
 #ifndef DETACH_WATCH_H
 #define DETACH_WATCH_H
 

@@ -8,12 +8,12 @@
  * Then WORKERS processes open files of the top and of instances, write, read, seek, duplicate
  * descriptors and fork with them, and close them, in any order; one more makes and removes
  * instances and modules (a name for modprobe or a path for insmod). At the end each file gets back
- * what it had. The same seed makes the same choices; when they are made depends on the machine.
+ * its content. The same seed makes the same choices; when they are made depends on the machine.
  *
  * Every loop is bounded by a count and by the time. A process that is at one thing for STUCK
- * seconds is a finding: the kernel is asked for all stacks, and this ends. Before that what may
- * take all time there is goes: a latency tracer reports each stretch longer than tracing_thresh,
- * with a stack and under a lock, and may do nothing else if that is a few microseconds.
+ * seconds is a finding: the kernel is asked for all stacks, and this ends. Before that a possible
+ * hog goes: a latency tracer reports each stretch longer than tracing_thresh, with a stack and
+ * under a lock, and may do nothing else if that is a few microseconds.
  *
  * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok.
  */
@@ -64,9 +64,9 @@ struct target {
 	const char *path;	/* with %u, one of eight or so */
 	void (*words)(struct text *t);
 	const char *plain;	/* is taken; NULL if this is read only */
-	const char *off;	/* undoes it; NULL: what was read first */
+	const char *off;	/* undoes it; NULL: the text read first */
 	bool everywhere;	/* in instances, too */
-	bool whole;		/* reads are of what belongs to the kernel's own code, too: fewer */
+	bool whole;		/* reads show the kernel's own code, too: fewer */
 };
 
 static const struct target targets[] = {
@@ -139,7 +139,7 @@ static bool sometimes_there(const struct target *g)
 static char before[ARRAY_SIZE(targets)][64];
 static bool missing[ARRAY_SIZE(targets)];
 
-/* What the processes share */
+/* The state that the processes share */
 struct worker {
 	pid_t pid;
 	double since;
@@ -161,7 +161,7 @@ static struct worker *me;
 
 #define count(n) __atomic_fetch_add(&(n), 1, __ATOMIC_RELAXED)
 
-/* Says what is next, so that one can see where somebody is stuck. */
+/* Tells the next step, so that one can see where a process is stuck. */
 __attribute__((format(printf, 1, 2)))
 static void at(const char *fmt, ...)
 {
@@ -288,7 +288,7 @@ static void write_parts(const struct file *f, const struct text *words)
 	} while (done < words->len);
 }
 
-/* Half of the time the same is written once more: what is so already must not be done again. */
+/* Half of the time the same is written once more: a setting must not be made twice. */
 static void step_write(const struct file *f)
 {
 	static struct text t;
@@ -409,7 +409,7 @@ static void step(void)
 
 /*
  * A stack for each function is too much if all are traced, and the option is all instances' at a
- * time: nobody else has a turn meanwhile.
+ * time: no other process has a turn meanwhile.
  */
 static void stacks(void)
 {
@@ -597,7 +597,7 @@ static void tour(void)
 	result(there > 15 && !failures, "%u files take a plain word and can be read", there);
 }
 
-/* write() to one open file is one at a time; pwrite() is not, nor what io_uring does. */
+/* write() to one open file is one at a time; pwrite() is not, nor are writes of io_uring. */
 static void write_together(const char *path)
 {
 	static const char * const words[] = {
@@ -625,7 +625,7 @@ static void write_together(const char *path)
 	put(path, "", O_TRUNC);
 }
 
-/* As each file was; probes before what makes them, and every kind of command. */
+/* As each file was; probes before the files that make them, and every kind of command. */
 static void restore(const char *directory)
 {
 	static const char * const commands[] = {
@@ -808,7 +808,7 @@ static void report(void)
 	result(shared->loads || !nr_modules, "modules were loaded");
 }
 
-/* What each option is, to be so again at the end. */
+/* The value of each option, to be so again at the end. */
 static char option_was[OPTIONS_MAX][2];
 
 static void option_path(unsigned int i, char *path, size_t size)
@@ -876,7 +876,7 @@ static bool share(void)
 		return false;
 	pthread_rwlockattr_init(&attr);
 	pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	/* Otherwise somebody always reads, and stacks() waits for ever. */
+	/* Otherwise some process always reads, and stacks() waits for ever. */
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	return !pthread_rwlock_init(&shared->turn, &attr);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What fuzz.c writes: words of each kind of file, most of them right or nearly so, by chance. */
+/*
+ * The words that fuzz.c writes: of each kind of file, most of them right or nearly so, by chance.
+ */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -145,8 +147,8 @@ static void add_module(struct text *t)
 }
 
 /*
- * What prints the whole trace to the console is for a function that nobody calls; a stack each time
- * is for one function, and few times: otherwise the guest does nothing else.
+ * A command that prints the whole trace to the console is for a function without callers; a stack
+ * each time is for one function, and few times: otherwise the guest does nothing else.
  */
 static void add_command(struct text *t)
 {
@@ -307,7 +309,7 @@ static void no_words(struct text *t)
 	add(t, one_in(2) ? "" : "\n");
 }
 
-/* What was right goes wrong: a byte more, less or other, half of it, very much of it, or none. */
+/* Makes a right word wrong: a byte more, less or other, half of it, very much of it, or nothing. */
 static void spoil(struct text *t)
 {
 	size_t at = t->len ? rnd(t->len) : 0, n;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The first process of a 32-bit guest, where none of the guest's own programs run:
- * tests what switches text (static keys, static calls, kprobes, KUnit's suites) while
- * other tasks execute it. Results as TAP, a failed one after what came instead, as "# "
- * lines; then "GUEST-EXIT 0". Built on the kernel's own
- * tools/include/nolibc, so that no 32-bit libc is needed.
+ * tests the users of text patching (static keys, static calls, kprobes, KUnit's suites) while other
+ * tasks execute the text. Results as TAP, a failed one after its output, as "# " lines; then
+ * "GUEST-EXIT 0". Built on the kernel's own tools/include/nolibc, so that no 32-bit libc is needed.
  */
 #include "tap.h"
 
@@ -28,7 +27,7 @@ static int put(const char *path, const char *text)
 	return done == len;
 }
 
-/* Leaves the file in buf; what does not fit is lost. */
+/* Leaves the file in buf; a rest that does not fit is lost. */
 static int get(const char *path)
 {
 	int fd = open(path, O_RDONLY), len = 0, n;
@@ -67,7 +66,7 @@ static int traced(const char *word, int want)
 	return n == want;
 }
 
-/* Records what this task does, and not what the readers do. */
+/* Records this task, and not the readers. */
 static int only_me(const char *path)
 {
 	char filter[40] = "common_pid==";
@@ -86,7 +85,7 @@ static void reads(int fd)
 	}
 }
 
-/* They execute what the tests switch. */
+/* They execute the code that the tests switch. */
 static void readers_start(int *pids)
 {
 	for (int i = 0; i < READERS; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * loads: what programs ask of a kernel, again and again, between two marks that the host's
- * plugin counts by (see mark.c).
+ * loads: the usual work of a kernel for programs, again and again, between two marks that the
+ * host's plugin counts by (see mark.c).
  *
  *	loads syscall COUNT	the cheapest system call
  *	loads exec COUNT	a child that executes another program, and its end

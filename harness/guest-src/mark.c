@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * mark: does one thing to a file between two marks that the host's plugin counts by.
- * A mark is a call of getpgid(), which nothing else in the guest makes. What lies in
- * the window is the system calls of that one thing only: no fork, no shell.
+ * A mark is a call of getpgid(), which nothing else in the guest makes. The window has the system
+ * calls of that one thing only: no fork, no shell.
  *
  *	mark write FILE TEXT     open (truncating), write, close
  *	mark append FILE TEXT    the same, without truncating

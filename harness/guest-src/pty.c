@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pty COMMAND [ARGUMENT]...: runs the command on a terminal, and copies what it writes there. */
+/* pty COMMAND [ARGUMENT]...: runs the command on a terminal, and copies its output from there. */
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>

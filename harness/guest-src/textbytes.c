@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * textbytes: reads kernel text through /proc/kcore, for the demonstration and the
- * checks that look at what is really at a call site.
+ * checks that look at the bytes of a call site.
  *
- *	textbytes show ADDRESS...     five bytes at each address, and what they are
+ *	textbytes show ADDRESS...     five bytes at each address, and their meaning
  *	textbytes sum                 standard input names one site a line, its address
  *	                              (hexadecimal) first, as available_filter_functions_addrs
  *	                              does: prints how many hold a NOP, a CALL, a breakpoint,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * textpokes: what perf's text_poke events tell of a command that has kernel text written.
+ * textpokes: perf's text_poke events during a command that has kernel text written.
  *
  *	textpokes TEXT COMMAND...
  *
@@ -11,7 +11,7 @@
  *
  *	pokes=N       events of the core kernel
  *	calls=N       those that leave a CALL
- *	wrong=N       those whose old bytes are not what stood there
+ *	wrong=N       those whose old bytes are not those of the text
  *	descents=N    how often the next address was a lower one
  *	elsewhere=N   events of other text: modules, trampolines
  *	erased=N      those of them that leave nothing there

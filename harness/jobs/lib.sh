@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the guests' jobs share. A word guest.NAME=VALUE of the command line or of /job/words sets the variable NAME;
-# a result is a line of TAP, with no number. They begin in tracefs.
+# The common part of the guests' jobs. A word guest.NAME=VALUE of the command line or of /job/words
+# sets the variable NAME; a result is a line of TAP, with no number. They begin in tracefs.
 cd /sys/kernel/tracing || exit 1
 for word in $(cat /proc/cmdline /job/words 2>/dev/null); do
 	case $word in guest.*=*) declare "${word#guest.}" ;; esac
@@ -11,7 +11,7 @@ result() { # STATUS TEXT
 	if [ "$1" = 0 ]; then echo "ok - $2"; else echo "not ok - $2"; fi
 }
 notes() { head -n "${1:-25}" | sed 's/^/# /'; }
-check() { # TEXT COMMAND...: what the command says is shown where it fails
+check() { # TEXT COMMAND...: the command's output is shown where it fails
 	local text=$1 said status
 	shift
 	said=$("$@" 2>&1)
@@ -21,7 +21,7 @@ check() { # TEXT COMMAND...: what the command says is shown where it fails
 }
 same() { [ "$1" = "$2" ] || { printf 'wanted: %s\ngot: %s\n' "$1" "$2"; return 1; }; }
 is() { check "$1" same "$2" "$3"; } # TEXT WANTED GOT
-# Lines of a file, but for those that say that there are none.
+# Lines of a file, but for those that say that it has no lines.
 nothing_in() { ! grep -v '^#' "$1"; }
 off() { check "$2" nothing_in "$1"; } # FILE TEXT
 
@@ -94,15 +94,15 @@ report() { # NAME...
 	done
 }
 
-# A program that uses tracefs, and has to leave it as it was: tool_begin COMMAND SECONDS sets what is run, and for how
-# long at most. What it writes is in /tmp/out and $err.
+# A program that uses tracefs, and has to leave it as it was: tool_begin COMMAND SECONDS sets the
+# command to run, and for how long at most. Its output is in /tmp/out and $err.
 tool_begin() {
 	tool=$1 tool_seconds=$2 tracing=/sys/kernel/tracing err=/tmp/err
 	export LD_LIBRARY_PATH=/job
 	cd /tmp || exit 1
 	before=$(state)
 }
-# What others see of tracefs.
+# The state of tracefs as others see it.
 state() {
 	(
 		cd $tracing || exit

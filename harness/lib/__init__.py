@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the programs in harness/ import: places, and how a program ends.
+"""The common part of the programs in harness/: places, and how a program ends.
 
-kernels   what is under build/ and how it is made; modules adds modules to it; machines says what it boots on
-vm        a guest; userspace and newc make what it runs, guest has the options of its runs
-tap       results: one reader, one writer; results has what comes of a suite's guest
+kernels   those under build/ and how they are made; modules adds modules; machines has their emulators
+vm        a guest; userspace and newc make its programs, guest has the options of its runs
+tap       results: one reader, one writer; results has the outcome of a suite's guest
 suites    the suites of check-guest, which configs and try run, too
 beside    cases on stock and on ours, in one table; ftracecases has those of the ftrace selftests
 counting  guests in which instructions are counted, for the benchmarks; insns reads the figures, and
           profiling has those of commands, by chains of calls, which folded sums up
-charts    pictures of figures; flame those of chains; svg has what both draw with
-moved     what has changed between two days' figures
+charts    pictures of figures; flame those of chains; svg has the shapes of both
+moved     the changes between two days' figures
 """
 import hashlib
 import os
@@ -27,11 +27,11 @@ TROUBLE = 125
 
 
 class Failure(Exception):
-    """Something that hinders a run; the text says what to do about it."""
+    """Something that hinders a run; the text names the remedy."""
 
 
 def run(main):
-    """A program: its status is what main() returns."""
+    """A program: main() returns its status."""
     try:
         sys.exit(main())
     except Failure as e:
@@ -52,7 +52,7 @@ def source(name):
 
 
 def digest(*parts):
-    """Of files (each a path) and of whatever else, as text."""
+    """Of files (each a path) and of all else, as text."""
     h = hashlib.sha256()
     for part in map(str, parts):
         if os.path.isfile(part):

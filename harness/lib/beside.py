@@ -4,7 +4,7 @@
 A case fails that passes on stock and not on ours, or that stock runs and ours skips, or in
 which ours panics, oopses or hangs and stock does not. A case that passes on neither is skipped. The last line
 is "N passed, N failed, N skipped". Stock's results are kept in build/SUITE, and used again
-until what they depend on changes. Consoles are in build/logs/SUITE.
+until a file that they depend on changes. Consoles are in build/logs/SUITE.
 """
 import argparse
 import collections
@@ -26,19 +26,19 @@ LOG_LINES = 25
 
 GOOD = ("PASS", "XFAIL")
 NOT_RUN = (*guests.NOT_RUN, "SKIP", "-")
-# What the guest died of, by vm's status.
+# The causes of a guest's death, by vm's status.
 DEATHS = {vm.PANIC: "PANIC", vm.OOPS: "OOPS", vm.TIMEOUT: "HANG", vm.NO_EXIT: "ENDED"}
 
 
 @dataclasses.dataclass
 class Suite:
-    """What a script has run, and how."""
+    """The tests that a script runs, and how."""
     name: str
     parts: dict             # {name: function(results, tree, only)}; each has guests of its own
     depends: object         # function(tree): paths that the results depend on, beside the kernel
     kernels: tuple          # stock's and ours, under build/
     last: tuple = ()        # prefixes of the cases at the end of the table
-    additions: tuple = ()   # what lib/userspace.py adds to the user space
+    additions: tuple = ()   # names that lib/userspace.py adds to the user space
     timeout: int = 1800     # seconds for a guest
     quiet: int = None       # for a case on 2 CPUs; without it, one that hangs has the guest's
     mem: str = "1G"
@@ -51,7 +51,7 @@ class Suite:
 
 
 class Results:
-    """What one kernel made of the cases: {case: (result, reason, lines of its log)}."""
+    """The results of one kernel: {case: (result, reason, lines of its log)}."""
 
     def __init__(self, suite, kernel, part=""):
         self.suite, self.kernel, self.part, self.boots = suite, kernel, part, 0
@@ -89,7 +89,7 @@ class Results:
 
 
 def same_symptom(line):
-    """A line of the console without what differs from run to run and from kernel to kernel."""
+    """A line of the console without the parts that differ from run to run and from kernel to kernel."""
     text = re.sub(r"^\[ *[\d.]+\](\[[^]]*\])? *", "", line)
     if m := re.search(r"WARNING: .* at (\S+?):\d+ (\w+)", text):
         return f"WARNING at {m.group(1)} {m.group(2)}"
@@ -97,7 +97,7 @@ def same_symptom(line):
 
 
 def kernel_died(r):
-    """Where in r.both the kernel broke, if it did; what it says after that is not believed."""
+    """Where in r.both the kernel broke, if it did; its words after that are not believed."""
     for at, line in enumerate(r.both):
         if line.startswith("[console] ") and any(s[2].search(line) for s in vm.SYMPTOMS
                                                  if s[0] in (vm.PANIC, vm.OOPS)):
@@ -106,7 +106,7 @@ def kernel_died(r):
 
 
 def job_lines(r):
-    """What the job printed before the kernel broke."""
+    """The output of the job before the kernel broke."""
     return [line for line in r.both[:kernel_died(r)] if not line.startswith("[console] ")]
 
 
@@ -140,7 +140,7 @@ def run_kernels(suite, trees, only):
 
 
 def inputs(suite, kernel, tree):
-    """Changes when what the results depend on does."""
+    """Changes when a file does that the results depend on."""
     lib = (os.path.join(HARNESS, "lib", f + ".py") for f in ("beside", "vm", "results", "userspace", "newc"))
     return digest(kernels.image(kernel), *lib, job("lib.sh"), *suite.depends(tree))
 
@@ -211,7 +211,7 @@ def table(stock, ours, verdicts):
 
 
 def report(suite, stock, ours):
-    """Prints and keeps the table, then what failed and why. Returns the counts."""
+    """Prints and keeps the table, then the failures and why. Returns the counts."""
     names = sorted(stock.cases.keys() | ours.cases.keys(), key=lambda n: (n.startswith(suite.last), n))
     verdicts = {n: judge(n, stock, ours) for n in names}
     lines = table(stock, ours, verdicts)
@@ -235,7 +235,7 @@ def report(suite, stock, ours):
 
 
 def main(suite, about, cases):
-    """The script: about says what takes how long, cases what --only chooses among. Returns its status."""
+    """The script: about says how long the parts take, --only chooses among cases. Returns its status."""
     p = argparse.ArgumentParser(description="Runs the kernel's own selftests on stock and on ours.")
     p.add_argument("--stock", default=suite.kernels[0])
     p.add_argument("--ours", default=suite.kernels[1])

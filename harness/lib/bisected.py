@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For jobs/bisect: the module with its culprits, and what is to be said of the results that ftrace-overhead bisect has
-written as JSON."""
+"""For jobs/bisect: the module with its culprits, and the problems of the results that ftrace-overhead
+bisect has written as JSON."""
 import json
 import os
 
@@ -25,7 +25,7 @@ def disk(name):
 
 
 def problems(text, wanted):
-    """What is wrong with one result."""
+    """The problems of one result."""
     try:
         got = json.loads(text)
         wrong = [f"{name} is {got.get(name)!r}" for name, kind in MEMBERS.items() if not isinstance(got.get(name), kind)]
@@ -43,7 +43,7 @@ def problems(text, wanted):
 
 
 def tables(out):
-    """Of each NAME.json that the guest has left: NAME, and what is wrong with it."""
+    """Of each NAME.json that the guest has left: NAME, and its problems."""
     names = sorted(f.removesuffix(".wanted") for f in os.listdir(out) if f.endswith(".wanted")) \
         if os.path.isdir(out) else []
     if len(names) < 3:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Charts of what stock and ours cost: a bar for each ratio, and curves over two logarithmic axes."""
+"""Charts of the costs of stock and ours: a bar for each ratio, and curves over two logarithmic axes."""
 import math
 
 from .svg import OURS, STOCK, Drawing, cut, readable
@@ -7,7 +7,7 @@ from .svg import OURS, STOCK, Drawing, cut, readable
 LESS, MORE, SAME = OURS, STOCK, "#8b949e"
 COLOURS = {"stock": STOCK, "ours": OURS}
 WIDTH, ROW = 1100, 24
-# A chart of ratios, from left to right: what, stock's figure, ours, the bars.
+# A chart of ratios, from left to right: the title, stock's figure, ours, the bars.
 WHAT, STOCK_END, OURS_END, BARS, BARS_END = 0, 580, 680, 720, 1030
 LETTERS = 68
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Guests under an emulator that counts (-icount shift=0: one instruction, one nanosecond), and what
-is kept of their figures.
+"""Guests under an emulator that counts (-icount shift=0: one instruction, one nanosecond), and
+their figures that are kept.
 
 A job of these prints "= KEY" before each window that the plugin insnprof counts, "count NAME N" for a
-figure of its own, and what mark says."""
+figure of its own, and mark's line."""
 import json
 import os
 import re
@@ -37,7 +37,7 @@ class Figures(dict):
             self[f"{key}.us"] = ns // 1000
 
     def read(self, output, windows, boot):
-        """Windows to keys, by their order; and what the job printed beside them."""
+        """Windows to keys, by their order; and the job's own figures beside them."""
         keys = ["boot"] if boot else []
         ns = {}
         for line in output:
@@ -116,8 +116,8 @@ def probes_module(kernel, name):
 
 
 class Kept:
-    """Figures of a kernel, by what they are of, kept in build/bench. Those of stock are used again as long as
-    what they depend on stays the same: the image, the emulator, the guest, and what is given for each."""
+    """Figures of a kernel, by their subject, kept in build/bench. Those of stock are used again as long as
+    these stay the same: the image, the emulator, the guest, and the files named for each."""
 
     def __init__(self, name, kernel, fresh):
         self.path, self.figures = os.path.join(OUT, name + ".json"), {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is to be said of the tables that tools/tracing/funccount has written as JSON in jobs/funccount, one a line."""
+"""The problems of tables that tools/tracing/funccount has written as JSON in jobs/funccount, one a line."""
 import json
 import os
 
@@ -7,7 +7,7 @@ MEMBERS = {"version": int, "counter": str, "time": float, "seconds": float, "row
 
 
 def table_problem(table):
-    """How a table differs from what the man page describes; None if it does not."""
+    """How a table differs from the man page's description; None if it does not."""
     for name, kind in MEMBERS.items():
         if not isinstance(table.get(name), kind):
             return f"{name} is {table.get(name)!r}"
@@ -29,7 +29,7 @@ def wanted_calls(text):
 
 
 def problems(lines, wanted):
-    """What is wrong with the tables of one run."""
+    """The problems of the tables of one run."""
     function, calls = wanted_calls(wanted)
     try:
         tables = [json.loads(line) for line in lines]
@@ -45,7 +45,7 @@ def problems(lines, wanted):
 
 
 def tables(out):
-    """Of each NAME.json that the guest has left: NAME, and what is wrong with it."""
+    """Of each NAME.json that the guest has left: NAME, and its problems."""
     names = sorted(f.removesuffix(".wanted") for f in os.listdir(out) if f.endswith(".wanted")) \
         if os.path.isdir(out) else []
     if not names:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Flame graphs of chains of calls, as SVG that needs nothing else.
 
-Each function is a bar on its caller's, as wide as what was counted in it and in what it called; its title has the
-figures. A difference of two sets of chains has, for each chain, the larger of both as its width, so that what has
-gone is seen, too; and a colour that says which of the two it was."""
+Each function is a bar on its caller's, as wide as the count of it and of its callees; its title has the
+figures. A difference of two sets of chains has, for each chain, the larger of both as its width, so that losses
+are seen, too; and a colour that says which of the two it was."""
 import dataclasses
 import zlib
 
@@ -51,7 +51,7 @@ def tree(*sets):
 
 
 def warm(name):
-    """A colour that a name has in each graph. What is no function is grey."""
+    """A colour that a name has in each graph. All that is no function is grey."""
     if name.startswith("["):
         return "#b9c0c8"
     n = zlib.crc32(name.encode())
@@ -65,7 +65,7 @@ def cold_or_hot(was, now):
 
 
 class Graph:
-    """What a flame graph of one set has, and a difference has otherwise."""
+    """A flame graph of one set; a difference overrides its parts."""
 
     def __init__(self, top, unit):
         self.top, self.unit = top, unit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Chains of calls with what was counted in each, {("caller", "callee"): number}: as lines "caller;callee number",
+"""Chains of calls with the count of each, {("caller", "callee"): number}: as lines "caller;callee number",
 which flame-graph tools read, and as sums."""
 import collections
 
@@ -9,7 +9,7 @@ def lines(chains):
 
 
 def parse(text):
-    """What lines() made, or another's."""
+    """The chains of lines that lines() made, or another program."""
     chains = collections.Counter()
     for line in text:
         chain, _, n = line.strip().rpartition(" ")
@@ -19,7 +19,7 @@ def parse(text):
 
 
 def itself(chains):
-    """{function: what was counted in it}."""
+    """{function: its own count}."""
     found = collections.Counter()
     for chain, n in chains.items():
         found[chain[-1]] += n
@@ -27,7 +27,7 @@ def itself(chains):
 
 
 def below(chains):
-    """{function: what was counted in it and in what it called}. A chain counts once for each function in it."""
+    """{function: the count of it and of its callees}. A chain counts once for each function in it."""
     found = collections.Counter()
     for chain, n in chains.items():
         for name in set(chain):

@@ -7,9 +7,9 @@ import re
 from . import kernels
 
 KERNEL = 0xffffffff80000000
-# No function of the kernel image is this long: what lies further off is not in it.
+# No function of the kernel image is this long: an address further off is not in it.
 LONGEST = 1 << 20
-# What the compiler and the CPU's mitigations put between a caller and whom it calls.
+# Code that the compiler and the CPU's mitigations put between a caller and its callee.
 THUNK = re.compile(r"__x86_(indirect|return)_")
 # Kinds of ranges, for the plugin (chains.c), of functions that are not as others.
 KINDS = {"__switch_to_asm": "w", "irq_entries_start": "s", "spurious_entries_start": "s"}
@@ -38,7 +38,7 @@ class Symbols:
         return self.names[i], addr == self.addrs[i]
 
     def ranges(self):
-        """[(address, kind)] of the whole address space: one for each of what find() tells apart."""
+        """[(address, kind)] of the whole address space: one for each place that find() tells apart."""
         found = {0: "u", 1 << 63: "u", KERNEL: "m"}
         for i, (addr, name) in enumerate(zip(self.addrs, self.names)):
             if addr >= KERNEL:
@@ -55,7 +55,7 @@ class Window:
         self.counters, self.origin, self.kernel, self.user = {}, "open", 0, 0
 
     def chain(self, depth, name, insns):
-        """The next function of the tree, so deep in it. A thunk is none of its own callee's callers."""
+        """The next function of the tree, so deep in it. A thunk is no caller of its own callee."""
         del self.under_way[depth:]
         callers = [c for c in self.under_way if not THUNK.match(c)]
         self.under_way.append(name)

@@ -9,7 +9,7 @@ PROGRAM = os.path.join(HARNESS, "kernel")
 
 
 def image(kernel):
-    """What boots of build/KERNEL, or of a build directory or image given by path."""
+    """The file that boots of build/KERNEL, or of a build directory or image given by path."""
     for path in (os.path.join(BUILD, kernel), kernel):
         if not os.path.isfile(path):
             path = os.path.join(path, machines.image(machines.of(path)))
@@ -21,7 +21,7 @@ def image(kernel):
 
 
 def directory(kernel):
-    """The build's directory; an image by itself has none, and is given back."""
+    """The build's directory; an image by itself has no directory, and is given back."""
     path = image(kernel)
     for where in (os.path.join(BUILD, kernel), kernel):
         if os.path.isdir(where):
@@ -78,6 +78,6 @@ def addresses(kernel):
 
 
 def build(kernel):
-    """Whether it builds, and the last lines of what was said."""
+    """Whether it builds, and the last lines of the output."""
     got = subprocess.run([PROGRAM, kernel], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return got.returncode == 0, got.stdout.splitlines()[-20:]

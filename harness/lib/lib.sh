@@ -49,8 +49,8 @@ logged() {
 	shift 2
 	touch "$log"
 	first=$(wc -l <"$log")
-	# A process group of its own, so that all of it ends with us. Descriptor 9 is the lock: what the
-	# command leaves running must not hold it.
+	# A process group of its own, so that all of it ends with us. Descriptor 9 is the lock:
+	# processes that the command leaves running must not hold it.
 	set -m
 	"$@" >>"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
@@ -73,7 +73,7 @@ logged() {
 	return "$status"
 }
 
-# result STATUS NAME [WHAT CAME]: the result of a test, in one piece: others may be writing, too.
+# result STATUS NAME [OUTPUT]: the result of a test, in one piece: others may be writing, too.
 result() {
 	if [ "$1" -eq 0 ]; then
 		echo "ok - $2"
@@ -81,7 +81,7 @@ result() {
 		printf 'not ok - %s\n# %s\n' "$2" "${3//$'\n'/$'\n# '}"
 	fi
 }
-# closing LOG: the closing line of the results in it. Returns whether none has failed.
+# closing LOG: the closing line of the results in it. Returns whether all have passed.
 closing() {
 	local passed failed
 	passed=$(grep -c '^ok ' "$1" || true)
@@ -90,7 +90,7 @@ closing() {
 	[ "$failed" -eq 0 ]
 }
 
-# log_errors LOG: the lines of a build's log that say what went wrong, or its last ones.
+# log_errors LOG: the lines of a build's log with the errors, or its last ones.
 log_errors() {
 	grep -nE '(error|undefined reference|No rule to make|cannot find|multiple definition)' "$1" |
 		grep -v 'Error [0-9]' | tail -n 15 >&2 || tail -n 15 "$1" >&2
@@ -138,7 +138,7 @@ patch_files() {
 	sed -n 's/^\(---\|+++\) [^/\t ]*\/\([^\t ]*\).*/\2/p' "$patches/$1" | grep -v '^null$' | sort -u
 }
 
-# apply_patch NAME DIR: without fuzz, so that a patch never lands where nobody looked.
+# apply_patch NAME DIR: without fuzz, so that a patch never lands at an unseen place.
 apply_patch() {
 	local out
 	out=$(patch -d "$2" -p1 --fuzz=0 --force --no-backup-if-mismatch -r - <"$patches/$1" 2>&1) && return
@@ -146,8 +146,9 @@ apply_patch() {
 	die "patches/$1 does not apply to the base ($(base_version)): refresh it against build/base, or give a KSRC= it was made for"
 }
 
-# copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only what differs, so that
-# kbuild rebuilds only what changed; a path that SRC lacks is removed. Counts in $changed.
+# copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only files that differ, so
+# that kbuild rebuilds only those that changed; a path that SRC lacks is removed. Counts in
+# $changed.
 changed=0
 copy_changed() {
 	local src=$1 dst=$2 f

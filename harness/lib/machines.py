@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machines that kernels boot on. What differs from x86-64's PC stands in comments of
+"""The machines that kernels boot on. Differences from x86-64's PC stand in comments of
 harness/config/arch/NAME.config, beside the symbols:
 
-	# image: PATH       what boots, below the build's directory; make's target is its name up to a dot
+	# image: PATH       the file that boots, below the build's directory; make's target is its name up to a dot
 	# qemu: WORDS       the emulator with its machine; without them, as the PC
 	# package: NAME     where Debian has the emulator
 	# cpus: NUMBER      how many the emulator can give it at most; any number without it
 	# console: TTY      the kernel's
-	# off: poweroff     what ends the emulator; a reboot without it
+	# off: poweroff     the way to end the emulator; a reboot without it
 	# job: TTY          the job's line, the first of virtio's consoles; hvc0 without it
-	# debian: NAME      what Debian calls the architecture; NAME without it
+	# debian: NAME      Debian's name of the architecture; NAME without it
 	# suites: NAME...   of Debian's, which have its packages; those of this system without them
 	# shell: PROGRAM    the guest's; busybox without it
 	# programs: source  they are built, as Debian has no packages of the architecture; suites has the sources
 	# plugin: NAME      harness/NAME.cc, which the cross compiler needs; its libc was compiled without, and is not used
 	# helpers: NAME...  programs of guest-src/, beside chrt and mark
 	# make: CROSS_COMPILE=PREFIX
-	# compiler: PREFIX  of what runs in the guest, where the kernel takes the system's own
+	# compiler: PREFIX  of programs for the guest, where the kernel takes the system's own
 """
 import functools
 import os
@@ -33,7 +33,7 @@ MARK = ".machine"
 
 @functools.cache
 def said(name):
-    """{word: what is said of it} of a machine; of the PC, nothing."""
+    """{word: its text} of a machine; of the PC, nothing."""
     if name == PC:
         return {}
     with open(os.path.join(CONFIGS, name + ".config")) as f:
@@ -45,7 +45,7 @@ def names():
 
 
 def image(name):
-    """What boots, below the build's directory."""
+    """The file that boots, below the build's directory."""
     return said(name).get("image", IMAGE)
 
 

@@ -9,7 +9,7 @@ from . import HARNESS, LOGS, Failure, clean_environment, kernels
 
 def build(kernel, where, name):
     """WHERE/NAME, built against build/KERNEL unless neither that nor a source has changed since.
-    What WHERE has beside it is built, too."""
+    Other modules of WHERE are built, too."""
     ko = os.path.join(where, name)
     log = os.path.join(LOGS, f"{os.path.basename(where)}.log")
     sources = [os.path.join(where, f) for f in os.listdir(where) if f == "Kbuild" or f.endswith((".c", ".h"))

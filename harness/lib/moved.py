@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What has moved between the figures of two days, as bench writes them."""
+"""The changes between the figures of two days, as bench writes them."""
 import json
 import math
 
@@ -10,7 +10,7 @@ NOISY, NOISE = "disturb", 0.25
 
 
 def load(path):
-    """What bench wrote: {"about", "date", "rows"}."""
+    """A file of bench's: {"about", "date", "rows"}."""
     try:
         with open(path) as f:
             found = json.load(f)
@@ -39,7 +39,7 @@ def change(was, now):
 
 
 def how_much(row):
-    """The largest changes first, then what is no figure."""
+    """The largest changes first, then rows that are no figures."""
     was, now = row[3], row[4]
     numbers = all(isinstance(v, (int, float)) and v > 0 for v in (was, now))
     return -abs(math.log(now / was)) if numbers else 1
@@ -50,7 +50,7 @@ def cell(value):
 
 
 def find(old, new):
-    """[(key, what, kernel, was, is)] of the rows that both have, and sentences on the others."""
+    """[(key, title, kernel, was, is)] of the rows that both have, and sentences on the others."""
     was, now = ({r["key"]: r for r in figures["rows"]} for figures in (old, new))
     what = full_names(new["rows"])
     rows = [(key, what[key], kernel, was[key][kernel], r[kernel])
@@ -66,7 +66,7 @@ def find(old, new):
 
 
 def full_names(rows):
-    """{key: what}, with what a row that begins with dots goes on from."""
+    """{key: title}; a row that begins with dots goes on from the one above."""
     found, above = {}, ""
     for r in rows:
         what = r["what"]

@@ -3,7 +3,7 @@
 
 Written here rather than by cpio(1): every entry is root's and dated 0, so that an
 unprivileged build gives the same bytes each time, and one archive may be appended
-to another (each is padded to four bytes, what the kernel asks between archives).
+to another (each is padded to four bytes, as the kernel asks between archives).
 """
 import os
 import stat

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is to be said of the results that tools/tracing/ftrace-overhead has written as JSON in jobs/ftrace-overhead."""
+"""The problems of results that tools/tracing/ftrace-overhead has written as JSON in jobs/ftrace-overhead."""
 import json
 import os
 
 MEMBERS = {"version": int, "tracer": str, "functions": int, "events": int, "command": list, "costs": dict,
            "predicted": float, "measured": dict, "checks": list, "budget": (int, float), "within": bool,
            "items": list}
-# How far the prediction may be from what is measured, as a part of it, beyond what the measurement itself may be off;
-# what little is measured may be off by more.
+# How far the prediction may be from the measurement, as a part of it, beyond the measurement's own
+# interval; small measurements may be off by more.
 TENTH = 0.1
 LITTLE = 0.01
-# What stock's function_graph takes depends on how deep the calls of the load are nested: 1.4 us in the loop that
-# calibrates, 1.6 here.
+# The time of stock's function_graph depends on how deep the calls of the load are nested: 1.4 us in
+# the loop that calibrates, 1.6 here.
 STOCK_GRAPH = 1 / 8
 
 
 def problems(text, stock):
-    """What is wrong with one result; stock says whether the kernel is."""
+    """The problems of one result; stock says whether the kernel is."""
     try:
         r = json.loads(text)
         wrong = [f"{name} is {r.get(name)!r}" for name, kind in MEMBERS.items() if not isinstance(r.get(name), kind)]
@@ -29,7 +29,7 @@ def problems(text, stock):
         return [f"{type(e).__name__}: {e}"]
     if hits < 10 or cost <= 0 or r["measured"]["runs"] < 3:
         wrong.append(f"{hits} hits cost {cost}, in {r['measured']['runs']} runs")
-    # What was measured corrects what the items cost.
+    # The measurement corrects the costs of the items.
     if not r["checks"] and not r["tried"] and abs(sums - r["predicted"]) > 1e-6 * sums:
         wrong.append(f"the items cost {sums}, and all {r['predicted']}")
     part = STOCK_GRAPH if stock and r["tracer"] == "function_graph" else TENTH
@@ -39,7 +39,7 @@ def problems(text, stock):
 
 
 def told(text):
-    """The two figures of a result, for who reads the log."""
+    """The two figures of a result, for readers of the log."""
     r = json.loads(text)
     run = r["measured"]["seconds"]
     return (f"predicted {r['predicted'] / run:.1%}, measured {r['measured']['cost'] / run:.1%} +- "
@@ -47,7 +47,7 @@ def told(text):
 
 
 def results(out, stock):
-    """Of each NAME.json that the guest has left: NAME, its text, and what is wrong with it."""
+    """Of each NAME.json that the guest has left: NAME, its text, and its problems."""
     names = sorted(f.removesuffix(".json") for f in os.listdir(out) if f.endswith(".json")) if os.path.isdir(out) else []
     if not names:
         yield "some came", "", ["none is there"]

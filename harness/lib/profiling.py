@@ -22,7 +22,7 @@ def window(figures, symbols):
 
 
 def count(kernel, what, setup="", mem="1G"):
-    """The window of the commands on a kernel; setup is run before. What the commands say is printed.
+    """The window of the commands on a kernel; setup is run before. Their output is printed.
 
     One CPU: with more, and without threads for them, QEMU from 9.2 on tells a plugin the CPU for which a
     block was translated instead of the one that runs it."""
@@ -47,7 +47,7 @@ def count(kernel, what, setup="", mem="1G"):
 
 
 def said(kernel, output):
-    """Prints what the commands said, and warns if they failed."""
+    """Prints the output of the commands, and warns if they failed."""
     status = None
     for line in output:
         if m := re.match(r"shell ns=\d+ result=(\d+) ", line):

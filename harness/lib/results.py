@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What comes of a suite's guest: where it is kept, whether the guest stayed sound, and the results and logs
+"""The outcome of a suite's guest: where it is kept, whether the guest stayed sound, and the results and logs
 of the kernel's ftracetest."""
 import os
 import re
@@ -37,7 +37,7 @@ def verdict(r, totals, where, under_way=""):
     bad = r.status in (vm.PANIC, vm.OOPS, vm.WARNING)
     first = next((i for i, line in enumerate(r.console) for s in vm.SYMPTOMS if s[2].search(line)), None)
     log = r.console[first:first + 40] if bad and first is not None else r.both[-15:]
-    # What the job was about to do, where it says so on the console.
+    # The job's next step, where it says so on the console.
     log = [line for line in r.console[:first] if "torture: " in line][-15:] + log
     totals.fail(name, r.verdict + (f", during: {under_way}" if under_way else "")
                 + f" (console: {os.path.relpath(where, TOP)}/console)", log)

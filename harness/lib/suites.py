@@ -19,7 +19,7 @@ FUZZ_FUNCTIONS = 2000
 OLD_QEMU = "7.2"
 # As many as are longer than the kernel's command line, and so its buffers
 LONG_WORDS = 300
-# What takes long, and does not depend on how many CPUs there are: ftracetest-2 runs it.
+# Cases that take long, and do not depend on how many CPUs there are: ftracetest-2 runs them.
 ONCE = [f"callset/{name}.tc" for name in ("alloc-failure", "differences", "refusals", "samples-order", "trace-clocks",
                                           "wrong-input")]
 FEWER = ("ftracetest-1", "ftracetest-4")
@@ -27,14 +27,14 @@ FEWER = ("ftracetest-1", "ftracetest-4")
 
 @dataclasses.dataclass
 class Session:
-    """What the suites of one run have in common."""
+    """The state that the suites of one run share."""
     kernel: str
     totals: tap.Totals
     words: str = ""             # for the guests' command lines; the last one for a name counts
     tests: str = TESTS
     logs: str = "check-guest"   # where consoles go, under build/logs
-    log_lines: int = 25         # of what failed, at most
-    allow: tuple = ()           # patterns of console lines that look like a fault of the kernel's and are none
+    log_lines: int = 25         # of a failed test, at most
+    allow: tuple = ()           # patterns of console lines that look like a fault of the kernel's and are not
 
     def run(self, suite, script, cpus, words="", timeout=900, **how):
         return results.run_suite(suite, self.kernel, script, self.logs, smp=cpus, modules=True, timeout=timeout,
@@ -93,7 +93,7 @@ def ftracetest(session, suite, cpus):
 
 
 def kunit_results(lines):
-    """KUnit's cases among the lines, each once, and what is amiss beside them, by name."""
+    """KUnit's cases among the lines, each once, and other faults beside them, by name."""
     found, suite = {}, ""
     for line in lines:
         text = re.sub(r"^\[ *[\d.]+\] ?", "", line)
@@ -203,7 +203,7 @@ def funccount(session, suite, cpus):
 
 
 def overhead(session, suite, cpus):
-    """ftrace-overhead, where time is a count of instructions, so that what it predicts is the same each time."""
+    """ftrace-overhead, where time is a count of instructions, so that predictions are always the same."""
     r, where = session.run(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000,
                            trees=programs.program("ftrace-overhead"))
     session.totals.take(r.output)
@@ -217,7 +217,7 @@ def overhead(session, suite, cpus):
 
 
 def bisect(session, suite, cpus):
-    """Two guests: the second one is reset by what is looked for, and boots again."""
+    """Two guests: the second one is reset by the culprit, and boots again."""
     trees = programs.program("ftrace-overhead") + bisected.culprits(session.kernel)
     some = "guest.only=" in session.words
     few = "guest.few=" in session.words

@@ -3,7 +3,7 @@
 from xml.sax.saxutils import escape, quoteattr
 
 STOCK, OURS = "#c8553d", "#3b7dc4"
-# What has a class takes its colour from the reader's choice of white or dark.
+# Shapes with a class take their colour from the reader's choice of white or dark.
 STYLE = """text{font-family:ui-sans-serif,system-ui,"DejaVu Sans",sans-serif;fill:#1f2328}
 .page{fill:#fff}.quiet{fill:#59636e}.line{stroke:#d1d9e0}.axis{stroke:#59636e}
 .bar{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:11px;fill:#111}
@@ -24,7 +24,7 @@ def cut(text, letters):
 
 
 class Drawing:
-    """Collects shapes; x goes right and y down. The title says what it is to who cannot see it."""
+    """Collects shapes; x goes right and y down. The title describes it to readers that cannot see it."""
 
     def __init__(self, width, height, title):
         self.width, self.height = width, height

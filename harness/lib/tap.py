@@ -22,14 +22,14 @@ def read(line):
 
 
 class Totals:
-    """The results so far, printed as they come, each under the names of what it is part of."""
+    """The results so far, printed as they come, each under the names of its parts."""
 
     def __init__(self):
         self.number = self.passed = self.failed = self.skipped = 0
         self.above = []
 
     def under(self, name):
-        """What comes in a with statement is part of name."""
+        """Results in a with statement are part of name."""
         return Part(self, name)
 
     def _line(self, word, name, note=""):
@@ -66,7 +66,7 @@ class Totals:
             self.ok(name)
 
     def take(self, lines):
-        """Counts a job's results, and prints what it remarks. At least one has to come."""
+        """Counts a job's results, and prints its remarks. At least one has to come."""
         before = self.number
         for line in lines:
             if result := read(line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest's user space, build/guest/initramfs.cpio, and what some jobs add to it.
+"""The guest's user space, build/guest/initramfs.cpio, and the additions of some jobs.
 
 The programs are Debian's own: each package below is copied from the running system
 where it is installed, and fetched with apt-get download and unpacked where it is
@@ -14,7 +14,7 @@ the programs are built from Debian's sources, and with musl where the compiler h
 plugin.
 
 Additions, build/guest/NAME.cpio:
-	kselftest   what some cases of the kernel's selftests call
+	kselftest   programs that some cases of the kernel's selftests call
 	clients     trace-cmd, perf and bpftrace: the whole packages and all that they
 	            depend on, as apt finds them, without documentation
 """
@@ -31,7 +31,7 @@ from . import GUEST, HARNESS, TOP, Failure, digest, files_below, machines, newc,
 IMAGE = os.path.join(GUEST, "initramfs.cpio")
 PACKAGES_HERE = os.path.join(GUEST, "packages")
 
-# package: the programs taken of it. busybox serves whatever else is asked for.
+# package: the programs taken of it. busybox serves all others.
 PACKAGES = {
     "busybox-static": "/bin/busybox",
     "bash": "/bin/bash",
@@ -64,7 +64,7 @@ ADDED_FILES = {
     },
 }
 ADDED_PACKAGES = {"clients": ["trace-cmd", "linux-perf", "bpftrace"]}
-# What of whole packages no program needs in order to run: documentation, and the script
+# Parts of whole packages that no program needs in order to run: documentation, and the script
 # languages that perf can be extended in.
 NOT_ADDED = re.compile(r"/(usr/)?(share/(?!terminfo)|lib/(python3|valgrind|perf-core)|lib/x86_64-linux-gnu/(perl|gconv))")
 
@@ -85,11 +85,11 @@ ETC = {
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
 # The sources of these, where Debian has no packages of the architecture.
 OTHER_SOURCES = ("busybox", "bash")
-# What busybox has of glibc's regular expressions, and how the kernel's headers are called.
+# Options of busybox that use glibc's regular expressions, and how the kernel's headers are called.
 NOT_MUSL = ("EXTRA_COMPAT", "FEATURE_VI_REGEX_SEARCH")
 KERNEL_HEADERS = ("asm", "asm-generic", "linux", "mtd")
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
-# What a suite that this system has not is looked for by. One of several may be out of order.
+# The source by which a suite is found that this system has not. One of several may be out of order.
 OTHER_SOURCE = "{} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
@@ -187,7 +187,7 @@ def program(package, path):
 
 
 def all_files(package, path):
-    """path of a package and what runs it, as {name in the guest: file here}."""
+    """path of a package and its libraries, as {name in the guest: file here}."""
     root = "/" if installed(package) else unpacked(package)
     full = in_root(root, path)
     if not os.path.isdir(full):
@@ -303,7 +303,7 @@ def built(machine):
 
 
 def apt_of(machine):
-    """Options of apt for another architecture's packages: what this system has stays as it is."""
+    """Options of apt for another architecture's packages: this system's own stay as they are."""
     top, said = os.path.join(PACKAGES_HERE, machine), machines.said(machine)
     name = said.get("debian", machine)
     for where in ("lists/partial", "archives/partial"):
@@ -326,7 +326,7 @@ def fetch_programs(machine, apt, work, top):
 
 
 def plugged(machine):
-    """The compiler of what runs in the guest, where it has to have a plugin."""
+    """The compiler of the guest's programs, where it has to have a plugin."""
     return os.path.join(PACKAGES_HERE, machine, "gcc")
 
 
@@ -352,7 +352,7 @@ def build_musl(machine, make_it, src):
 
 
 def build_programs(machine, apt, work, top):
-    """As Debian configures the static ones, but for what its rules add for a package."""
+    """As Debian configures the static ones, without the additions of its rules for a package."""
     prefix, make_it = machines.said(machine)["CROSS_COMPILE"], ("make", f"-j{os.environ.get('J') or os.cpu_count()}")
     musl = "plugin" in machines.said(machine)
     run("apt-get", *apt, "--download-only", "source", *OTHER_SOURCES, *(["musl"] if musl else []), cwd=work)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs a job in a guest of one of the kernels under build/, and says how it ended.
 
-The job is a shell script, put as /job/run beside whatever files go with it, and
+The job is a shell script, put as /job/run beside the files that go with it, and
 appended to the cached user space as a second archive. Two serial lines leave the
 guest: the kernel's console and the job's output, so that neither cuts the other's
 lines; a debug port carries files back (/out in the guest, --out here).
 
-One CPU model for all runs, "max": what TCG can emulate of today's processors, or what
+One CPU model for all runs, "max": the features that TCG can emulate, or those that
 the host has under KVM. Mitigations, SMAP and the rest follow from it on stock and ours
 alike. TCG has no IBT, but a kernel built for it keeps its sites after ENDBR all the
 same. TSC is declared reliable: an emulated one is, and the watchdog's doubts would
@@ -29,7 +29,7 @@ import time
 from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, machines, newc, userspace
 
 CPU = "max,monitor=off"
-# Another program, and what it needs of a command line, may take its place.
+# Another program, with its own options, may take its place.
 QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
@@ -45,7 +45,7 @@ SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
 PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
 
-# What the console may show, worst first; each with the seconds that the guest is
+# Symptoms that the console may show, worst first; each with the seconds that the guest is
 # then given to end by itself.
 SYMPTOMS = [
     (PANIC, "panic", re.compile(r"Kernel panic"), 5),
@@ -58,7 +58,7 @@ EXIT = re.compile(r"^GUEST-EXIT (\d+)\s*$")
 
 
 class Result:
-    """What came of a run: status, the job's output lines, the console's lines."""
+    """The outcome of a run: status, the job's output lines, the console's lines."""
 
     def __init__(self):
         self.status, self.verdict = None, ""
@@ -80,7 +80,7 @@ def qemu_version():
 
 
 def plugin_sources(name):
-    """The paths of what a plugin is compiled from, its headers among them."""
+    """The paths of a plugin's sources, its headers among them."""
     return [os.path.join(HARNESS, part) for part in PLUGINS[name]]
 
 
@@ -125,7 +125,7 @@ def job_archive(out, script, words, trees, modules):
 
 
 def bootconfig_trailer(size, text):
-    """What makes text a bootconfig, after an initrd of that size."""
+    """The bytes that make text a bootconfig, after an initrd of that size."""
     data = text.encode() + b"\0"
     data += b"\0" * (-(size + len(data)) % 4)
     return data + struct.pack("<II", len(data), sum(data)) + b"#BOOTCONFIG\n"
@@ -161,7 +161,7 @@ def kvm_trial(kernel):
 
 
 def emulator(accel, threads="multi"):
-    """What says how instructions are executed."""
+    """The options that say how instructions are executed."""
     if accel == "icount":
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2025-01-01,clock=vm"]
     return ["-accel", "kvm" if accel == "kvm" else f"tcg,thread={threads}"]
@@ -278,7 +278,7 @@ class Watch:
                 self.log.writelines(text + "\n" for text in self.result.both[before:])
 
     def end(self, fd):
-        """A last line without its end is what was going on when the guest ended."""
+        """A last line without its end was being written when the guest ended."""
         handle, pending = self.streams.pop(fd)
         if pending:
             self.lines(handle, [bytes(pending)])
@@ -325,7 +325,7 @@ class Watch:
 
 
 def out_extract(path, out):
-    """Unpacks what the guest sent of /out; a cut-off archive gives what it holds."""
+    """Unpacks the files that the guest sent of /out; a cut-off archive gives those that it holds."""
     os.makedirs(out, exist_ok=True)
     try:
         with tarfile.open(path, "r|") as tar:
@@ -347,10 +347,10 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     for which the job may print nothing.
     accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
     True (the job's output) or "all" (the console too). out: directory for the guest's
-    /out. allow: patterns of console lines that are no symptom. additions: what userspace.py
+    /out. allow: patterns of console lines that are no symptom. additions: names that userspace.py
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
-    again with the memory as it was. cpu: what is different about the CPU model. qemu: another
+    again with the memory as it was. cpu: differences of the CPU model. qemu: another
     command instead of QEMU. Returns a Result."""
     image, machine = kernels.image(kernel), kernels.machine(kernel)
     archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
