@@ -24,7 +24,7 @@
 #define R_PPC64_REL24_NOTOC	116
 #endif
 
-/* Their addend is in the instruction where relocations have none: -8, or -4 in Thumb. */
+/* Their addend is in the instruction where relocations have no addend: -8, or -4 in Thumb. */
 static const struct machine machines[] = {
 	{
 		.id = EM_X86_64,

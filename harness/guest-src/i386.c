@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first process of a 32-bit guest, where none of the guest's own programs run:
+ * The first process of a 32-bit guest, where the guest's own programs do not run:
  * tests the users of text patching (static keys, static calls, kprobes, KUnit's suites) while other
  * tasks execute the text. Results as TAP, a failed one after its output, as "# " lines; then
  * "GUEST-EXIT 0". Built on the kernel's own tools/include/nolibc, so that no 32-bit libc is needed.
