@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of a traced call on this machine, for the guard (trace_guard.c).
- *
- * The caller serializes the use of guard_buffer.
+ * The cost of a record on this machine, for the guard (trace_guard.c).
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
 #include <kunit/static_stub.h>
-#include <linux/array_size.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/jiffies.h>
-#include <linux/kprobes.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -34,25 +30,6 @@
 #define GUARD_TRIES		16
 #define GUARD_ROUNDS		3
 #define GUARD_MAX_ROUNDS	16
-
-static struct trace_buffer *guard_buffer;
-
-static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			      struct ftrace_regs *fregs)
-{
-	struct trace_record record;
-	struct ftrace_entry *entry;
-
-	preempt_disable_notrace();
-	entry = trace_record_begin_at(&record, guard_buffer, sizeof(*entry), NULL);
-	if (entry) {
-		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, 1));
-		entry->ip = ip;
-		entry->parent_ip = parent_ip;
-		trace_record_end(&record);
-	}
-	preempt_enable_notrace();
-}
 
 /**
  * trace_guard_clock - the clock that calls are timed with
@@ -85,168 +62,151 @@ static void guard_time_calls(u64 *least)
 	}
 }
 
-static int guard_time_func(u64 *least)
+/* As the function tracer does. */
+static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
 {
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
-	int ret;
+	struct trace_array *tr = ops->private;
+	struct trace_record record;
+	struct ftrace_entry *entry;
 
-	if (!ops)
-		return -ENOMEM;
-	ops->func = guard_write_entry;
-	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
-	      register_ftrace_function(ops);
-	if (!ret) {
-		guard_time_calls(least);
-		unregister_ftrace_function(ops);
+	preempt_disable_notrace();
+	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry), NULL);
+	if (entry) {
+		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, 1));
+		entry->ip = ip;
+		entry->parent_ip = parent_ip;
+		trace_record_end(&record);
 	}
-	ftrace_free_filter(ops);
-	/* All tracing is switched off. */
-	if (!ret && !ring_buffer_entries(guard_buffer))
-		ret = -ENODEV;
-	return ret;
+	preempt_enable_notrace();
 }
 
-#ifdef CONFIG_KPROBES
-/* In the way of an event that has to be asked whether to be recorded. */
-static int guard_write_event(struct kprobe *probe, struct pt_regs *regs)
+/* By the way of an event that has to be asked whether to be recorded. */
+static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
 {
-	struct kprobe_trace_entry_head *entry;
-	struct ring_buffer_event *event;
-
-	event = trace_buffer_lock_reserve(guard_buffer, TRACE_FN, sizeof(*entry),
-					  tracing_gen_ctx());
-	if (!event)
-		return 0;
-	entry = ring_buffer_event_data(event);
-	entry->ip = (unsigned long)probe->addr;
-	trace_buffer_unlock_commit_nostack(guard_buffer, event);
-	return 0;
+	trace_function(ops->private, ip, parent_ip, tracing_gen_ctx());
 }
 
-NOKPROBE_SYMBOL(guard_write_event);
-
-static int guard_time_probe(u64 *least)
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
 {
-	struct kprobe *probe __free(kfree) = kzalloc(sizeof(*probe), GFP_KERNEL);
+	guard_write_entry(trace->func, 0, &gops->ops, NULL);
+	return 1;
+}
+
+static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	guard_write_entry(trace->func, 0, &gops->ops, NULL);
+}
+
+static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
+{
+	struct fgraph_ops *gops __free(kfree) = kzalloc(sizeof(*gops), GFP_KERNEL);
 	int ret;
 
-	if (!probe)
+	if (!gops)
 		return -ENOMEM;
-	probe->addr = (kprobe_opcode_t *)GUARD_EXAMPLE;
-	probe->pre_handler = guard_write_event;
-	ret = register_kprobe(probe);
+	gops->entryfunc = guard_graph_entry;
+	gops->retfunc = guard_graph_return;
+	fgraph_init_ops(&gops->ops, ops);
+	ret = register_ftrace_graph(gops);
 	if (ret)
 		return ret;
 	guard_time_calls(least);
-	unregister_kprobe(probe);
+	unregister_ftrace_graph(gops);
 	return 0;
 }
 #else
-static int guard_time_probe(u64 *least)
+static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 {
 	return 0;
 }
 #endif
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* By the tracer's own functions, as an instance that only has a buffer. */
-static int guard_time_graph(u64 *least)
+static int guard_time(struct ftrace_ops *ops, enum trace_guard_kind kind, u64 *least)
 {
-	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
 	int ret;
 
-	if (!tr || !ops)
-		return -ENOMEM;
-	tr->array_buffer.buffer = guard_buffer;
-	ret = allocate_fgraph_ops(tr, ops);
+	if (kind == TRACE_GUARD_GRAPH)
+		return guard_time_graph(ops, least);
+	ops->func = kind == TRACE_GUARD_EVENT ? guard_write_event : guard_write_entry;
+	ret = register_ftrace_function(ops);
 	if (ret)
 		return ret;
-	tr->gops->ops.guarded = false;
-	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
-	      register_ftrace_graph(tr->gops);
-	if (!ret) {
-		guard_time_calls(least);
-		unregister_ftrace_graph(tr->gops);
-	}
-	free_fgraph_ops(tr);
-	ftrace_free_filter(ops);
-	return ret;
-}
-#else
-static int guard_time_graph(u64 *least)
-{
+	guard_time_calls(least);
+	unregister_ftrace_function(ops);
 	return 0;
-}
-#endif
-
-/* Each kind of event takes time. A kind that is not built has U64_MAX here. */
-static bool guard_told_apart(const u64 *least)
-{
-	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
-		if (least[kind] <= least[TRACE_GUARD_NONE])
-			return false;
-	}
-	return true;
 }
 
 /*
  * Fill in the times of calls without tracing (@least[TRACE_GUARD_NONE]) and with each kind of
- * event. All are taken again in each round, as other work of the machine may slow one of them
- * down for longer than its tries take.
+ * record. All are taken again in each round, as other work of the machine may slow one of them
+ * down for longer than its tries take. A kind that is not built keeps U64_MAX.
  */
-static int guard_time_all(u64 *least)
+static int guard_time_all(struct trace_array *tr, u64 *least)
 {
-	for (unsigned int round = 0; round < GUARD_MAX_ROUNDS; round++) {
-		int ret;
+	for (unsigned int round = 1; round <= GUARD_MAX_ROUNDS; round++) {
+		bool told_apart = round >= GUARD_ROUNDS;
 
 		guard_time_calls(&least[TRACE_GUARD_NONE]);
-		ret = guard_time_func(&least[TRACE_GUARD_FUNCTION]) ?:
-		      guard_time_graph(&least[TRACE_GUARD_GRAPH]) ?:
-		      guard_time_probe(&least[TRACE_GUARD_EVENT]);
-		if (ret)
-			return ret;
-		if (round + 1 >= GUARD_ROUNDS && guard_told_apart(least))
+		for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+			int ret = guard_time(tr->ops, kind, &least[kind]);
+
+			if (ret)
+				return ret;
+			told_apart &= least[kind] > least[TRACE_GUARD_NONE];
+		}
+		if (told_apart)
 			return 0;
+		/* All tracing is switched off. */
+		if (!ring_buffer_entries(tr->array_buffer.buffer))
+			return -ENODEV;
 	}
 	return -EAGAIN;
 }
 
-static u64 guard_picoseconds(u64 with, u64 without)
-{
-	return with < U64_MAX ? div_u64((with - without) * 1000, GUARD_CALLS) : 0;
-}
-
 /**
- * trace_guard_measure - find out the cost of an event of each kind on this machine
- * @cost: gets picoseconds of a call, by enum trace_guard_kind; 0 for a kind that is not built
+ * trace_guard_measure - find out the cost of a record of each kind on this machine
+ * @cost: gets picoseconds, by enum trace_guard_kind; 0 for a kind that is not built
  *
- * A function is called with and without tracing, into a buffer of its own.
+ * A function is called with and without tracing, for an instance that only has a buffer. Tracers
+ * call the guard, so these callbacks are not theirs. The probe of an event is called as that of a
+ * function is.
  *
- * Context: process context, sleeps; the caller lets one at a time in. Registers an ops, a
- * kprobe and a graph user.
+ * Context: process context, sleeps. Registers ops and a graph user.
  * Return: 0; -ENODEV where all tracing is switched off; -EAGAIN if by the clock a traced call
  * took no longer than another; or why one of the users cannot be registered. On failure @cost
  * is as before.
  */
 int trace_guard_measure(u64 *cost)
 {
+	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
+	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
 	u64 least[TRACE_GUARD_KINDS];
 	int ret;
 
-	memset64(least, U64_MAX, ARRAY_SIZE(least));
-	guard_buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
-	if (!guard_buffer)
+	if (!tr || !ops)
 		return -ENOMEM;
-	ret = guard_time_all(least);
-	ring_buffer_free(guard_buffer);
-	guard_buffer = NULL;
+	tr->array_buffer.buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	if (!tr->array_buffer.buffer)
+		return -ENOMEM;
+	tr->ops = ops;
+	ops->private = tr;
+
+	memset64(least, U64_MAX, TRACE_GUARD_KINDS);
+	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
+	      guard_time_all(tr, least);
+	ftrace_free_filter(ops);
+	ring_buffer_free(tr->array_buffer.buffer);
 	if (ret)
 		return ret;
-	for (unsigned int kind = 0; kind < ARRAY_SIZE(least); kind++)
-		cost[kind] = guard_picoseconds(least[kind], least[TRACE_GUARD_NONE]);
-	pr_info("a traced call costs %llu ps, with its return %llu, a probe's event %llu\n",
-		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH],
-		cost[TRACE_GUARD_EVENT]);
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+		u64 time = least[kind] - least[TRACE_GUARD_NONE];
+
+		cost[kind] = least[kind] == U64_MAX ? 0 : div_u64(time * 1000, GUARD_CALLS);
+	}
+	pr_info("a traced call costs %llu ps, with its return %llu, an event %llu\n",
+		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH], cost[TRACE_GUARD_EVENT]);
 	return 0;
 }
