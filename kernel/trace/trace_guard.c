@@ -19,13 +19,14 @@
  *
  * Invariants:
  *  1. An instance has a struct trace_guard from its first limit until it goes.
- *  2. A function or event is throttled if and only if it has a row with @out set.
- *  3. A row's key is compared with live sites and files, and never followed.
+ *  2. A function or event that is throttled has a row with @out set.
+ *  3. A row's key is compared with live sites and files, and never followed. The site or file
+ *     may go while it is throttled, and another may come to its address: guard_is_out() knows.
  *
  * Lock order:
  *	guard_mutex > trace_types_lock > ftrace_lock
- * trace_types_lock covers limits, rows and the looks. Samples are the CPU's own; a look reads
- * them and may lose one that is taken at that time.
+ * guard_mutex covers the costs, which take long to measure; trace_types_lock limits, rows and the
+ * looks. Samples are the CPU's own; a look reads them and may lose one that is taken at that time.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -44,8 +45,8 @@
 #include <linux/preempt.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/workqueue.h>
 
 #include "ftrace_filter.h"
@@ -76,11 +77,15 @@ enum guard_limit {
 	GUARD_LIMIT_OVERHEAD,
 	GUARD_NR_LIMITS,
 	GUARD_LIMIT_NONE = GUARD_NR_LIMITS,
+	/* The file that is no limit. */
+	GUARD_THROTTLED = GUARD_NR_LIMITS,
+	GUARD_NR_FILES,
 };
 
 static const char * const guard_names[] = {
 	[GUARD_LIMIT_RATE]	= "max_rate",
 	[GUARD_LIMIT_OVERHEAD]	= "max_overhead",
+	[GUARD_THROTTLED]	= "throttled",
 };
 
 /**
@@ -121,8 +126,7 @@ struct trace_guard {
  * struct guard_row - a function or event that is throttled, or was not long ago
  * @node: in the list of the instance
  * @key: as in a slot
- * @kind: as in a slot
- * @out: it is throttled
+ * @out: it is throttled, as long as it is there
  * @since: when it left or returned
  * @pause: for how long it leaves
  * @rate: records a second when it left
@@ -134,7 +138,6 @@ struct trace_guard {
 struct guard_row {
 	struct list_head	node;
 	unsigned long		key;
-	enum trace_guard_kind	kind;
 	bool			out;
 	u64			since;
 	u64			pause;
@@ -148,7 +151,6 @@ struct guard_row {
 /**
  * struct guard_sample - the records of a function or an event on a CPU since the last look
  * @key: as in a slot
- * @kind: as in a slot
  * @calls: how many records there were, by the samples
  * @sure: how many at least, but for one case in forty
  * @cost: nanoseconds that they took
@@ -157,7 +159,6 @@ struct guard_row {
  */
 struct guard_sample {
 	unsigned long		key;
-	enum trace_guard_kind	kind;
 	u64			calls;
 	u64			sure;
 	u64			cost;
@@ -194,7 +195,7 @@ static struct workqueue_struct *guard_wq;
 static void guard_look(struct work_struct *work);
 static DECLARE_DELAYED_WORK(guard_work, guard_look);
 /* The looks go on by themselves. */
-static bool guard_awake;
+static int guard_awake;
 
 /* Samples */
 
@@ -260,7 +261,7 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	guard = smp_load_acquire(&tr->guard);
 	if (guard && guard_has_limit(guard)) {
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, max(steps->step, 1));
-		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, true))
+		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, 1))
 			irq_work_queue(&guard_kick_work);
 	}
 	preempt_enable_notrace();
@@ -273,13 +274,6 @@ static u64 guard_rate(u64 calls, u64 time)
 	return mul_u64_u64_div_u64(calls, NSEC_PER_SEC, time);
 }
 
-static int guard_cmp_cost(const void *a, const void *b)
-{
-	const struct guard_sample *x = a, *y = b;
-
-	return x->cost < y->cost ? 1 : x->cost > y->cost ? -1 : 0;
-}
-
 /* The most expensive ones leave until the rest costs no more than @max. */
 static void guard_shed(struct guard_round *round, u64 max)
 {
@@ -289,14 +283,16 @@ static void guard_shed(struct guard_round *round, u64 max)
 		if (round->sample[i].over == GUARD_LIMIT_NONE)
 			sum += round->sample[i].cost;
 	}
-	if (sum <= max)
-		return;
-	sort(round->sample, round->nr, sizeof(*round->sample), guard_cmp_cost, NULL);
-	for (unsigned int i = 0; i < round->nr && sum > max; i++) {
-		if (round->sample[i].over != GUARD_LIMIT_NONE)
-			continue;
-		round->sample[i].over = GUARD_LIMIT_OVERHEAD;
-		sum -= round->sample[i].cost;
+	while (sum > max) {
+		struct guard_sample *most = NULL;
+
+		for (unsigned int i = 0; i < round->nr; i++) {
+			if (round->sample[i].over == GUARD_LIMIT_NONE &&
+			    (!most || round->sample[i].cost > most->cost))
+				most = &round->sample[i];
+		}
+		most->over = GUARD_LIMIT_OVERHEAD;
+		sum -= most->cost;
 	}
 }
 
@@ -331,7 +327,6 @@ static void guard_collect(struct guard_round *round, struct guard_cpu *gc, u32 s
 		}
 		round->sample[round->nr++] = (struct guard_sample) {
 			.key	= READ_ONCE(slot->key),
-			.kind	= READ_ONCE(slot->kind),
 			.calls	= nr,
 			.sure	= step > 1 ? nr - min(nr, 2 * step * int_sqrt(nr / step)) : nr,
 			.cost	= mul_u64_u64_div_u64(nr, guard_cost[READ_ONCE(slot->kind)], 1000),
@@ -352,6 +347,7 @@ static struct guard_row *guard_find(struct trace_guard *guard, unsigned long key
 	return NULL;
 }
 
+/* NULL if @key belongs to no event, or to one that is gone. */
 static struct trace_event_file *guard_file(const struct trace_guard *guard, unsigned long key)
 {
 	struct trace_event_file *file;
@@ -363,60 +359,62 @@ static struct trace_event_file *guard_file(const struct trace_guard *guard, unsi
 	return NULL;
 }
 
-/* The row of a sample, made if it has no row. NULL without memory, or if the event is gone. */
-static struct guard_row *guard_row(struct trace_guard *guard, const struct guard_sample *sample)
+/* Whether a row is in force. Context: ftrace_lock is held. */
+static bool guard_is_out(const struct trace_guard *guard, const struct guard_row *row)
 {
-	struct guard_row *row = guard_find(guard, sample->key);
-	const struct trace_event_file *file = NULL;
+	const struct trace_event_file *file;
+
+	if (!row->out)
+		return false;
+	file = guard_file(guard, row->key);
+	return file ? test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags) :
+		      ftrace_site_set_has(guard->tr->ops->filter->throttled, row->key);
+}
+
+/* Returns 0 if the function or event is gone. */
+static int guard_name(const struct trace_guard *guard, unsigned long key,
+		      char name[KSYM_SYMBOL_LEN])
+{
+	const struct trace_event_file *file = guard_file(guard, key);
+
+	if (file)
+		return scnprintf(name, KSYM_SYMBOL_LEN, "%s:%s", file->event_call->class->system,
+				 trace_event_name(file->event_call));
+	return ftrace_site_find(key) ? scnprintf(name, KSYM_SYMBOL_LEN, "%ps", (void *)key) : 0;
+}
+
+static void guard_free_row(struct guard_row *row)
+{
+	list_del(&row->node);
+	kfree(row);
+}
+
+/*
+ * The row of a function or event, made if it has no row. NULL without memory, or if @key is gone.
+ * One that came to the address of another begins anew.
+ */
+static struct guard_row *guard_row(struct trace_guard *guard, unsigned long key)
+{
+	struct guard_row *row = guard_find(guard, key);
 	char name[KSYM_SYMBOL_LEN];
-	int len;
+	int len = guard_name(guard, key, name);
 
-	if (sample->kind == TRACE_GUARD_EVENT) {
-		file = guard_file(guard, sample->key);
-		if (!file)
-			return NULL;
-	}
-	if (row)
-		return row;
-	if (file)
-		len = scnprintf(name, sizeof(name), "%s:%s", file->event_call->class->system,
-				trace_event_name(file->event_call));
-	else
-		len = scnprintf(name, sizeof(name), "%ps", (void *)sample->key);
-	row = kzalloc(struct_size(row, name, len + 1), GFP_KERNEL);
-	if (!row)
+	if (!len)
 		return NULL;
-	row->key = sample->key;
-	row->kind = sample->kind;
-	memcpy(row->name, name, len);
-	list_add_tail(&row->node, &guard->rows);
-	return row;
-}
-
-static int guard_throttle(struct trace_guard *guard, struct ftrace_site_set *sites, bool out)
-{
-	unsigned int nr = 0;
-
-	ftrace_site_set_sort(sites);
-	guard(mutex)(&ftrace_lock);
-	/* Modules may be gone. */
-	for (unsigned int i = 0; i < sites->nr; i++) {
-		if (ftrace_site_find(sites->ip[i]))
-			sites->ip[nr++] = sites->ip[i];
+	if (row && strcmp(row->name, name)) {
+		guard_free_row(row);
+		row = NULL;
 	}
-	sites->nr = nr;
-	if (!nr)
-		return 0;
-	return ftrace_disabled ? -ENODEV :
-	       ftrace_filter_throttle(guard->tr->ops->filter, sites, out);
-}
-
-static void guard_throttle_event(struct trace_guard *guard, unsigned long key, bool out)
-{
-	struct trace_event_file *file = guard_file(guard, key);
-
-	if (file)
-		assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
+	if (!row) {
+		row = kzalloc(struct_size(row, name, len + 1), GFP_KERNEL);
+		if (!row)
+			return NULL;
+		row->key = key;
+		memcpy(row->name, name, len);
+		list_add_tail(&row->node, &guard->rows);
+	}
+	row->out = guard_is_out(guard, row);
+	return row;
 }
 
 static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt, ...)
@@ -430,16 +428,28 @@ static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt
 	__trace_array_puts(guard->tr, _THIS_IP_, line, strlen(line));
 }
 
+/* Context: ftrace_lock is held. */
+static int guard_throttle(struct trace_guard *guard, struct ftrace_site_set *sites,
+			  unsigned int nr, bool out)
+{
+	if (!nr)
+		return 0;
+	sites->nr = nr;
+	ftrace_site_set_sort(sites);
+	return ftrace_filter_throttle(guard->tr->ops->filter, sites, out);
+}
+
 static void guard_leave(struct trace_guard *guard, const struct guard_sample *sample,
 			unsigned int cpu)
 {
+	struct trace_event_file *file = guard_file(guard, sample->key);
 	struct guard_row *row = sample->row;
 
 	/* Another CPU was first. */
 	if (row->out)
 		return;
-	if (row->kind == TRACE_GUARD_EVENT)
-		guard_throttle_event(guard, row->key, true);
+	if (file)
+		set_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags);
 	row->out = true;
 	row->since = guard->last;
 	row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
@@ -454,20 +464,28 @@ static void guard_leave(struct trace_guard *guard, const struct guard_sample *sa
 /* Functions and events over a limit leave. Without memory they do so after the next look. */
 static void guard_take(struct trace_guard *guard, struct guard_round *round, unsigned int cpu)
 {
-	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(round->nr);
-	unsigned int nr = 0;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	unsigned int over = 0, nr = 0;
 
+	for (unsigned int i = 0; i < round->nr; i++)
+		over += round->sample[i].over != GUARD_LIMIT_NONE;
+	if (!over)
+		return;
+	sites = ftrace_site_set_alloc(over);
 	if (!sites)
 		return;
+
+	guard(mutex)(&ftrace_lock);
+
 	for (unsigned int i = 0; i < round->nr; i++) {
 		struct guard_sample *sample = &round->sample[i];
 
-		sample->row = sample->over == GUARD_LIMIT_NONE ? NULL : guard_row(guard, sample);
-		if (sample->row && !sample->row->out && sample->kind != TRACE_GUARD_EVENT)
+		if (sample->over != GUARD_LIMIT_NONE)
+			sample->row = guard_row(guard, sample->key);
+		if (sample->row && !sample->row->out && !guard_file(guard, sample->key))
 			sites->ip[nr++] = sample->key;
 	}
-	sites->nr = nr;
-	if (guard_throttle(guard, sites, true))
+	if (guard_throttle(guard, sites, nr, true))
 		return;
 	for (unsigned int i = 0; i < round->nr; i++) {
 		if (round->sample[i].row)
@@ -475,19 +493,27 @@ static void guard_take(struct trace_guard *guard, struct guard_round *round, uns
 	}
 }
 
+/* When a row that is out returns, or another goes. */
+static u64 guard_due(const struct guard_row *row)
+{
+	return row->since + (row->out ? row->pause : GUARD_MAX_PAUSE);
+}
+
 /* By name, if there is one: "" is all. Otherwise when it is time. */
 static bool guard_returns(const struct guard_row *row, const char *name, u64 now)
 {
-	if (name)
-		return !*name || !strcmp(name, row->name);
-	return now - row->since >= (row->out ? row->pause : GUARD_MAX_PAUSE);
+	return name ? !*name || !strcmp(name, row->name) : now >= guard_due(row);
 }
 
-/* Returns 1 if any has returned, 0, or an error. Rows go that need not be remembered. */
+/*
+ * Returns 1 if any has returned, 0, or an error, with which functions stay out. Rows go that need
+ * not be remembered.
+ */
 static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 {
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct guard_row *row, *next;
+	unsigned int nr = 0;
 	bool any = false;
 	int ret;
 
@@ -496,29 +522,34 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 	sites = ftrace_site_set_alloc(list_count_nodes(&guard->rows));
 	if (!sites)
 		return -ENOMEM;
-	sites->nr = 0;
+
+	guard(mutex)(&ftrace_lock);
+
 	list_for_each_entry(row, &guard->rows, node) {
-		if (row->out && row->kind != TRACE_GUARD_EVENT && guard_returns(row, name, now))
-			sites->ip[sites->nr++] = row->key;
+		if (guard_returns(row, name, now) && guard_is_out(guard, row) &&
+		    !guard_file(guard, row->key))
+			sites->ip[nr++] = row->key;
 	}
-	ret = guard_throttle(guard, sites, false);
-	if (ret)
-		return ret;
+	ret = guard_throttle(guard, sites, nr, false);
 	list_for_each_entry_safe(row, next, &guard->rows, node) {
+		struct trace_event_file *file;
+
 		if (!guard_returns(row, name, now))
 			continue;
-		any |= row->out;
-		if (row->out && row->kind == TRACE_GUARD_EVENT)
-			guard_throttle_event(guard, row->key, false);
-		if (!row->out || name) {
-			list_del(&row->node);
-			kfree(row);
+		file = guard_file(guard, row->key);
+		if (row->out && !file && ret)
 			continue;
+		if (row->out && file)
+			clear_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags);
+		any |= row->out;
+		if (row->out && !name) {
+			row->out = false;
+			row->since = now;
+		} else {
+			guard_free_row(row);
 		}
-		row->out = false;
-		row->since = now;
 	}
-	return any;
+	return ret ?: any;
 }
 
 /* Looks */
@@ -528,7 +559,7 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 {
 	unsigned long next = MAX_JIFFY_OFFSET;
 	const struct guard_row *row;
-	int cpu;
+	int cpu, ret;
 
 	if (now - guard->last >= GUARD_MIN_NS) {
 		guard_round.time = now - guard->last;
@@ -540,13 +571,11 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 			guard_take(guard, &guard_round, cpu);
 		}
 	}
-	if (guard_return(guard, NULL, now))
-		return GUARD_SOON;
-	list_for_each_entry(row, &guard->rows, node) {
-		u64 left = row->since + (row->out ? row->pause : GUARD_MAX_PAUSE) - now;
-
-		next = min(next, nsecs_to_jiffies(left) + 1);
-	}
+	ret = guard_return(guard, NULL, now);
+	if (ret)
+		return ret > 0 ? GUARD_SOON : GUARD_PERIOD;
+	list_for_each_entry(row, &guard->rows, node)
+		next = min(next, nsecs_to_jiffies(guard_due(row) - now) + 1);
 	return next;
 }
 
@@ -584,7 +613,7 @@ static void guard_look(struct work_struct *work)
 	if (guard_fit_steps())
 		next = min(next, GUARD_PERIOD);
 	else
-		WRITE_ONCE(guard_awake, false);
+		WRITE_ONCE(guard_awake, 0);
 	if (next < MAX_JIFFY_OFFSET)
 		queue_delayed_work(guard_wq, &guard_work, next);
 }
@@ -616,8 +645,8 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
 {
 	struct trace_guard *guard;
+	int cpu, ret;
 	bool had;
-	int ret;
 
 	guard(mutex)(&guard_mutex);
 
@@ -636,17 +665,21 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 	WRITE_ONCE(guard->max[limit], max);
 	if (had == guard_has_limit(guard))
 		return 0;
-	guard->last = trace_guard_clock();
-	if (had)
+	if (had) {
 		static_branch_dec(&trace_guard_on);
-	else
-		static_branch_inc(&trace_guard_on);
+		return 0;
+	}
+	/* Samples from before the last limit went are not of the time that begins now. */
+	for_each_possible_cpu(cpu)
+		guard_collect(&guard_round, per_cpu_ptr(guard->cpu, cpu), 1);
+	guard->last = trace_guard_clock();
+	static_branch_inc(&trace_guard_on);
 	return 0;
 }
 
 /**
  * trace_guard_forget - free the guard of an instance
- * @tr: the instance, which records nothing any more
+ * @tr: the instance, which records nothing any more: no callback of it runs
  *
  * Context: trace_types_lock is held; sleeps.
  */
@@ -661,7 +694,7 @@ void trace_guard_forget(struct trace_array *tr)
 		static_branch_dec(&trace_guard_on);
 	tr->guard = NULL;
 	list_for_each_entry_safe(row, next, &guard->rows, node)
-		kfree(row);
+		guard_free_row(row);
 	free_percpu(guard->cpu);
 	kfree(guard);
 }
@@ -679,8 +712,10 @@ void trace_guard_tell_start(struct trace_array *tr)
 
 	if (!tr->guard)
 		return;
-	list_for_each_entry(row, &tr->guard->rows, node)
-		nr += row->out;
+	scoped_guard(mutex, &ftrace_lock) {
+		list_for_each_entry(row, &tr->guard->rows, node)
+			nr += guard_is_out(tr->guard, row);
+	}
 	if (nr)
 		guard_tell(tr->guard, "%u functions and events are throttled", nr);
 }
@@ -689,165 +724,119 @@ void trace_guard_tell_start(struct trace_array *tr)
 
 #define GUARD_MAX_TEXT	(KSYM_SYMBOL_LEN + 2)
 
-#define GUARD_ERR_NAME	GUARD_NR_LIMITS
-
 static const char * const guard_errs[] = {
 	[GUARD_LIMIT_RATE]	= "Expected records a second",
 	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
-	[GUARD_ERR_NAME]	= "Not throttled",
+	[GUARD_THROTTLED]	= "Not throttled",
 };
 
-static char *guard_get_text(const char __user *ubuf, size_t cnt)
+static const struct file_operations guard_fops[GUARD_NR_FILES];
+
+static void guard_show_rows(struct seq_file *m, const struct trace_guard *guard)
 {
-	return cnt >= GUARD_MAX_TEXT ? ERR_PTR(-E2BIG) : memdup_user_nul(ubuf, cnt);
-}
-
-static int guard_refuse(struct trace_array *tr, const char *file, const char *text, u8 err)
-{
-	tracing_log_err(tr, file, text, (const char **)guard_errs, err, 0);
-	return -EINVAL;
-}
-
-static int guard_parse(struct trace_array *tr, enum guard_limit limit, const char *text,
-		       unsigned int *max)
-{
-	if (kstrtouint(text, 10, max) || (limit == GUARD_LIMIT_OVERHEAD && *max > 99))
-		return guard_refuse(tr, guard_names[limit], text, limit);
-	return 0;
-}
-
-static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos,
-			   enum guard_limit limit)
-{
-	char *buf __free(kfree) = NULL, *text = guard_get_text(ubuf, cnt);
-	struct trace_array *tr = filp->private_data;
-	unsigned int max;
-	int ret;
-
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	buf = text;
-	text = strim(text);
-	ret = guard_parse(tr, limit, text, &max) ?: guard_set(tr, limit, max);
-	if (ret)
-		return ret;
-	*ppos += cnt;
-	return cnt;
-}
-
-static ssize_t guard_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos,
-			  enum guard_limit limit)
-{
-	const struct trace_array *tr = filp->private_data;
-	char buf[16];
-	int len;
-
-	scoped_guard(mutex, &trace_types_lock)
-		len = scnprintf(buf, sizeof(buf), "%u\n", tr->guard ? tr->guard->max[limit] : 0);
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
-}
-
-#define DEFINE_GUARD_FILE(name, limit)								\
-static ssize_t name##_write(struct file *filp, const char __user *ubuf, size_t cnt,		\
-			    loff_t *ppos)							\
-{												\
-	return guard_write(filp, ubuf, cnt, ppos, limit);					\
-}												\
-												\
-static ssize_t name##_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)	\
-{												\
-	return guard_read(filp, ubuf, cnt, ppos, limit);					\
-}												\
-												\
-static const struct file_operations name##_fops = {						\
-	.open		= tracing_open_generic_tr,						\
-	.read		= name##_read,								\
-	.write		= name##_write,								\
-	.llseek		= default_llseek,							\
-	.release	= tracing_release_generic_tr,						\
-}
-
-DEFINE_GUARD_FILE(guard_rate, GUARD_LIMIT_RATE);
-DEFINE_GUARD_FILE(guard_overhead, GUARD_LIMIT_OVERHEAD);
-
-static void guard_show_time(struct seq_file *m, u64 time)
-{
-	u64 us = div_u64(time, NSEC_PER_USEC);
-	u32 rest;
-	u64 sec = div_u64_rem(us, USEC_PER_SEC, &rest);
-
-	seq_printf(m, "%llu.%06u ", sec, rest);
-}
-
-static int throttled_show(struct seq_file *m, void *v)
-{
-	const struct trace_array *tr = m->private;
 	const struct guard_row *row;
+
+	seq_puts(m, "# since until records-a-second CPU times name: limit\n");
+	if (!guard)
+		return;
+
+	guard(mutex)(&ftrace_lock);
+
+	list_for_each_entry(row, &guard->rows, node) {
+		struct timespec64 since = ns_to_timespec64(row->since);
+		struct timespec64 until = ns_to_timespec64(guard_due(row));
+
+		if (guard_is_out(guard, row))
+			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %u %u %s: %s\n",
+				   since.tv_sec, since.tv_nsec / NSEC_PER_USEC,
+				   until.tv_sec, until.tv_nsec / NSEC_PER_USEC, row->rate, row->cpu,
+				   row->times, row->name, guard_names[row->over]);
+	}
+}
+
+static int guard_show(struct seq_file *m, void *v)
+{
+	unsigned int file = m->file->f_op - guard_fops;
+	const struct trace_array *tr = m->private;
 
 	guard(mutex)(&trace_types_lock);
 
-	seq_puts(m, "# since until records-a-second CPU times name: limit\n");
-	if (!tr->guard)
-		return 0;
-	list_for_each_entry(row, &tr->guard->rows, node) {
-		if (!row->out)
-			continue;
-		guard_show_time(m, row->since);
-		guard_show_time(m, row->since + row->pause);
-		seq_printf(m, "%llu %u %u %s: %s\n", row->rate, row->cpu, row->times, row->name,
-			   guard_names[row->over]);
-	}
+	if (file == GUARD_THROTTLED)
+		guard_show_rows(m, tr->guard);
+	else
+		seq_printf(m, "%u\n", tr->guard ? tr->guard->max[file] : 0);
 	return 0;
 }
 
-static int throttled_open(struct inode *inode, struct file *filp)
+static int guard_open(struct inode *inode, struct file *filp)
 {
 	struct trace_array *tr = inode->i_private;
 	int ret = tracing_check_open_get_tr(tr);
 
 	if (ret)
 		return ret;
-	ret = single_open(filp, throttled_show, tr);
+	ret = single_open(filp, guard_show, tr);
 	if (ret)
 		trace_array_put(tr);
 	return ret;
 }
 
-static int throttled_release(struct inode *inode, struct file *filp)
+static int guard_release(struct inode *inode, struct file *filp)
 {
 	trace_array_put(inode->i_private);
 	return single_release(inode, filp);
 }
 
-static ssize_t throttled_write(struct file *filp, const char __user *ubuf, size_t cnt,
-			       loff_t *ppos)
+static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *max)
 {
-	char *buf __free(kfree) = NULL, *text = guard_get_text(ubuf, cnt);
-	struct trace_array *tr = file_inode(filp)->i_private;
-	int ret = 0;
+	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
+}
 
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	buf = text;
-	text = strim(text);
-	scoped_guard(mutex, &trace_types_lock) {
-		if (tr->guard)
-			ret = guard_return(tr->guard, text, trace_guard_clock());
+/* Returns what guard_return() does. */
+static int guard_let_return(struct trace_array *tr, const char *name)
+{
+	guard(mutex)(&trace_types_lock);
+	return tr->guard ? guard_return(tr->guard, name, trace_guard_clock()) : 0;
+}
+
+static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char *buf __free(kfree) = cnt < GUARD_MAX_TEXT ? memdup_user_nul(ubuf, cnt) :
+							 ERR_PTR(-E2BIG);
+	struct trace_array *tr = file_inode(filp)->i_private;
+	unsigned int file = filp->f_op - guard_fops, max;
+	bool right = true;
+	char *text;
+	int ret;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	text = strim(buf);
+	if (file == GUARD_THROTTLED) {
+		ret = guard_let_return(tr, text);
+		right = ret || !*text;
+	} else {
+		right = guard_parse(file, text, &max);
+		ret = right ? guard_set(tr, file, max) : 0;
 	}
-	if (!ret && *text)
-		ret = guard_refuse(tr, "throttled", text, GUARD_ERR_NAME);
+	if (!right) {
+		tracing_log_err(tr, guard_names[file], text, (const char **)guard_errs, file, 0);
+		ret = -EINVAL;
+	}
 	if (ret < 0)
 		return ret;
 	*ppos += cnt;
 	return cnt;
 }
 
-static const struct file_operations throttled_fops = {
-	.open		= throttled_open,
-	.read		= seq_read,
-	.write		= throttled_write,
-	.llseek		= tracing_lseek,
-	.release	= throttled_release,
+static const struct file_operations guard_fops[] = {
+	[0 ... GUARD_NR_FILES - 1] = {
+		.open		= guard_open,
+		.read		= seq_read,
+		.write		= guard_write,
+		.llseek		= tracing_lseek,
+		.release	= guard_release,
+	},
 };
 
 /**
@@ -862,9 +851,8 @@ void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
 	guard_wq = guard_wq ?: alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
 	if (!guard_wq)
 		return;
-	trace_create_file("max_rate", TRACE_MODE_WRITE, parent, tr, &guard_rate_fops);
-	trace_create_file("max_overhead", TRACE_MODE_WRITE, parent, tr, &guard_overhead_fops);
-	trace_create_file("throttled", TRACE_MODE_WRITE, parent, tr, &throttled_fops);
+	for (unsigned int i = 0; i < GUARD_NR_FILES; i++)
+		trace_create_file(guard_names[i], TRACE_MODE_WRITE, parent, tr, &guard_fops[i]);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -105,15 +105,15 @@ static void guard_kunit_text(struct kunit *test)
 	static const char * const wrong[] = { "", "x", "-1", "1 2", "1 x", "1,2" };
 	unsigned int max = 7;
 
-	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_RATE, "8", &max), 0);
+	KUNIT_EXPECT_TRUE(test, guard_parse(GUARD_LIMIT_RATE, "8", &max));
 	KUNIT_EXPECT_EQ(test, max, 8);
-	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "99", &max), 0);
+	KUNIT_EXPECT_TRUE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "99", &max));
 	KUNIT_EXPECT_EQ(test, max, 99);
-	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "100", &max), -EINVAL);
-	KUNIT_EXPECT_EQ(test, guard_parse(NULL, GUARD_LIMIT_OVERHEAD, "5%", &max), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "100", &max));
+	KUNIT_EXPECT_FALSE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "5%", &max));
 	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
-		KUNIT_EXPECT_EQ_MSG(test, guard_parse(NULL, GUARD_LIMIT_RATE, wrong[i], &max),
-				    -EINVAL, "\"%s\"", wrong[i]);
+		KUNIT_EXPECT_FALSE_MSG(test, guard_parse(GUARD_LIMIT_RATE, wrong[i], &max),
+				       "\"%s\"", wrong[i]);
 }
 
 /* The table of a CPU: each key's records are there once, and room for others comes back. */
@@ -194,8 +194,7 @@ static struct trace_guard *guard_kunit_guard(struct kunit *test)
 }
 
 /* Two CPUs find @key too frequent, @at seconds after boot. */
-static void guard_kunit_take(struct trace_guard *guard, unsigned long key,
-			     enum trace_guard_kind kind, unsigned int at)
+static void guard_kunit_take(struct trace_guard *guard, unsigned long key, unsigned int at)
 {
 	struct guard_round *round = &guard_round;
 
@@ -205,7 +204,6 @@ static void guard_kunit_take(struct trace_guard *guard, unsigned long key,
 		round->nr = 1;
 		round->sample[0] = (struct guard_sample) {
 			.key	= key,
-			.kind	= kind,
 			.calls	= 1000,
 			.over	= GUARD_LIMIT_RATE,
 		};
@@ -231,12 +229,12 @@ static void guard_kunit_pauses(struct kunit *test)
 	guard(mutex)(&trace_types_lock);
 
 	/* A file that has gone is left alone. */
-	guard_kunit_take(guard, (unsigned long)&file, TRACE_GUARD_EVENT, at);
+	guard_kunit_take(guard, (unsigned long)&file, at);
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 
 	list_add(&file.list, &guard->tr->events);
 	for (unsigned int i = 0; i < 8; i++) {
-		guard_kunit_take(guard, (unsigned long)&file, TRACE_GUARD_EVENT, at);
+		guard_kunit_take(guard, (unsigned long)&file, at);
 		KUNIT_ASSERT_EQ(test, list_count_nodes(&guard->rows), 1);
 		row = list_first_entry(&guard->rows, struct guard_row, node);
 		KUNIT_EXPECT_STREQ(test, row->name, "guard:kunit");
@@ -257,17 +255,58 @@ static void guard_kunit_pauses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 }
 
+/* A file that goes while it is throttled, and another that comes to its place, are not mixed up. */
+static void guard_kunit_reuse(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "old" };
+	struct trace_event_file file = { .event_call = &call };
+	const struct guard_row *row;
+
+	guard(mutex)(&trace_types_lock);
+
+	list_add(&file.list, &guard->tr->events);
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	row = list_first_entry(&guard->rows, struct guard_row, node);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	list_del(&file.list);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+
+	/* One with the same name knows how often it left, and leaves at once. */
+	file.flags = 0;
+	list_add(&file.list, &guard->tr->events);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_EXPECT_EQ(test, row->times, 2);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+
+	file.flags = 0;
+	call.name = "new";
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_ASSERT_EQ(test, list_count_nodes(&guard->rows), 1);
+	row = list_first_entry(&guard->rows, struct guard_row, node);
+	KUNIT_EXPECT_STREQ(test, row->name, "guard:new");
+	KUNIT_EXPECT_EQ(test, row->times, 1);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+
+	list_del(&file.list);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 1), 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
 static void guard_kunit_function(struct kunit *test)
 {
 	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct ftrace_filter *filter = guard->tr->ops->filter;
+	const struct guard_row *row;
 
 	if (!ip)
 		kunit_skip(test, "no site");
 	guard(mutex)(&trace_types_lock);
 
-	guard_kunit_take(guard, ip, TRACE_GUARD_FUNCTION, 1);
+	guard_kunit_take(guard, ip, 1);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
 	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(filter->throttled, ip));
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs_", 1), 0);
@@ -275,9 +314,23 @@ static void guard_kunit_function(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 
-	guard_kunit_take(guard, ip, TRACE_GUARD_FUNCTION, 2);
+	guard_kunit_take(guard, ip, 2);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 2), 1);
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+
+	/* Text that is not there leaves no row. */
+	guard_kunit_take(guard, (unsigned long)filter, 3);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+
+	/* A site that went is forgotten by the filter; another of that name leaves at once. */
+	guard_kunit_take(guard, ip, 4);
+	row = list_first_entry(&guard->rows, struct guard_row, node);
+	ftrace_site_set_forget(filter->throttled, ip, ip + 1);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+	guard_kunit_take(guard, ip, 4);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	KUNIT_EXPECT_EQ(test, row->times, 2);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 1);
 	ftrace_free_filter(guard->tr->ops);
 }
 
@@ -328,6 +381,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_samples),
 	KUNIT_CASE(guard_kunit_steps),
 	KUNIT_CASE(guard_kunit_pauses),
+	KUNIT_CASE(guard_kunit_reuse),
 	KUNIT_CASE(guard_kunit_function),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
