@@ -637,6 +637,9 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 	}
 	guard->tr = tr;
 	INIT_LIST_HEAD(&guard->rows);
+	/* An instance that has traced no function yet. */
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_ops_init(tr->ops);
 	/* Pairs with trace_guard_sample(). */
 	smp_store_release(&tr->guard, guard);
 	return guard;
