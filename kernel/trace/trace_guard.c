@@ -127,6 +127,7 @@ struct trace_guard {
  * @node: in the list of the instance
  * @key: as in a slot
  * @out: it is throttled, as long as it is there
+ * @moves: it is to leave, or to return
  * @since: when it left or returned
  * @pause: for how long it leaves
  * @rate: records a second when it left
@@ -139,6 +140,7 @@ struct guard_row {
 	struct list_head	node;
 	unsigned long		key;
 	bool			out;
+	bool			moves;
 	u64			since;
 	u64			pause;
 	u64			rate;
@@ -155,7 +157,6 @@ struct guard_row {
  * @sure: how many at least, but for one case in forty
  * @cost: nanoseconds that they took
  * @over: the limit for which it has to leave
- * @row: its row, if it can leave
  */
 struct guard_sample {
 	unsigned long		key;
@@ -163,7 +164,6 @@ struct guard_sample {
 	u64			sure;
 	u64			cost;
 	enum guard_limit	over;
-	struct guard_row	*row;
 };
 
 struct guard_round {
@@ -269,11 +269,6 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 
 /* Decisions */
 
-static u64 guard_rate(u64 calls, u64 time)
-{
-	return mul_u64_u64_div_u64(calls, NSEC_PER_SEC, time);
-}
-
 /* The most expensive ones leave until the rest costs no more than @max. */
 static void guard_shed(struct guard_round *round, u64 max)
 {
@@ -371,7 +366,7 @@ static bool guard_is_out(const struct trace_guard *guard, const struct guard_row
 		      ftrace_site_set_has(guard->tr->ops->filter->throttled, row->key);
 }
 
-/* Returns 0 if the function or event is gone. */
+/* Returns 0 if the function or event is gone. Context: ftrace_lock is held. */
 static int guard_name(const struct trace_guard *guard, unsigned long key,
 		      char name[KSYM_SYMBOL_LEN])
 {
@@ -397,8 +392,11 @@ static struct guard_row *guard_row(struct trace_guard *guard, unsigned long key)
 {
 	struct guard_row *row = guard_find(guard, key);
 	char name[KSYM_SYMBOL_LEN];
-	int len = guard_name(guard, key, name);
+	int len;
 
+	guard(mutex)(&ftrace_lock);
+
+	len = guard_name(guard, key, name);
 	if (!len)
 		return NULL;
 	if (row && strcmp(row->name, name)) {
@@ -428,69 +426,82 @@ static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt
 	__trace_array_puts(guard->tr, _THIS_IP_, line, strlen(line));
 }
 
+/* Functions and events over a limit are to leave, if they did not before. */
+static void guard_take(struct trace_guard *guard, const struct guard_round *round, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < round->nr; i++) {
+		const struct guard_sample *sample = &round->sample[i];
+		struct guard_row *row;
+
+		if (sample->over == GUARD_LIMIT_NONE)
+			continue;
+		row = guard_row(guard, sample->key);
+		/* Another CPU may have been first. */
+		if (!row || row->out || row->moves)
+			continue;
+		row->moves = true;
+		row->rate = mul_u64_u64_div_u64(sample->calls, NSEC_PER_SEC, round->time);
+		row->cpu = cpu;
+		row->over = sample->over;
+	}
+}
+
 /* Context: ftrace_lock is held. */
-static int guard_throttle(struct trace_guard *guard, struct ftrace_site_set *sites,
-			  unsigned int nr, bool out)
+static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *sites, bool out)
 {
-	if (!nr)
-		return 0;
-	sites->nr = nr;
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	const struct guard_row *row;
+
+	sites->nr = 0;
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->moves && (out ? !!ftrace_site_find(row->key) :
+					 ftrace_site_set_has(filter->throttled, row->key)))
+			sites->ip[sites->nr++] = row->key;
+	}
 	ftrace_site_set_sort(sites);
-	return ftrace_filter_throttle(guard->tr->ops->filter, sites, out);
+	return sites->nr ? ftrace_filter_throttle(filter, sites, out) : 0;
 }
 
-static void guard_leave(struct trace_guard *guard, const struct guard_sample *sample,
-			unsigned int cpu)
-{
-	struct trace_event_file *file = guard_file(guard, sample->key);
-	struct guard_row *row = sample->row;
-
-	/* Another CPU was first. */
-	if (row->out)
-		return;
-	if (file)
-		set_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags);
-	row->out = true;
-	row->since = guard->last;
-	row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
-	row->rate = guard_rate(sample->calls, guard_round.time);
-	row->cpu = cpu;
-	row->times++;
-	row->over = sample->over;
-	guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
-		   row->name, row->rate, cpu, guard_names[row->over]);
-}
-
-/* Functions and events over a limit leave. Without memory they do so after the next look. */
-static void guard_take(struct trace_guard *guard, struct guard_round *round, unsigned int cpu)
+/*
+ * The rows that are marked leave or return. Returns how many there are, or an error: then functions
+ * stay as they are until the next look.
+ */
+static int guard_move(struct trace_guard *guard, bool out, u64 now)
 {
 	struct ftrace_site_set *sites __free(site_set) = NULL;
-	unsigned int over = 0, nr = 0;
+	struct guard_row *row;
+	int nr = 0, ret;
 
-	for (unsigned int i = 0; i < round->nr; i++)
-		over += round->sample[i].over != GUARD_LIMIT_NONE;
-	if (!over)
-		return;
-	sites = ftrace_site_set_alloc(over);
-	if (!sites)
-		return;
+	list_for_each_entry(row, &guard->rows, node)
+		nr += row->moves;
+	if (!nr)
+		return 0;
+	sites = ftrace_site_set_alloc(nr);
 
 	guard(mutex)(&ftrace_lock);
 
-	for (unsigned int i = 0; i < round->nr; i++) {
-		struct guard_sample *sample = &round->sample[i];
+	ret = sites ? guard_move_sites(guard, sites, out) : -ENOMEM;
+	list_for_each_entry(row, &guard->rows, node) {
+		struct trace_event_file *file;
 
-		if (sample->over != GUARD_LIMIT_NONE)
-			sample->row = guard_row(guard, sample->key);
-		if (sample->row && !sample->row->out && !guard_file(guard, sample->key))
-			sites->ip[nr++] = sample->key;
+		if (!row->moves)
+			continue;
+		row->moves = false;
+		file = guard_file(guard, row->key);
+		if (file)
+			assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
+		else if (ret)
+			continue;
+		row->out = out;
+		row->since = now;
+		if (!out)
+			continue;
+		row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
+		row->times++;
+		guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
+			   row->name, row->rate, row->cpu, guard_names[row->over]);
 	}
-	if (guard_throttle(guard, sites, nr, true))
-		return;
-	for (unsigned int i = 0; i < round->nr; i++) {
-		if (round->sample[i].row)
-			guard_leave(guard, &round->sample[i], cpu);
-	}
+	return ret ?: nr;
 }
 
 /* When a row that is out returns, or another goes. */
@@ -499,57 +510,25 @@ static u64 guard_due(const struct guard_row *row)
 	return row->since + (row->out ? row->pause : GUARD_MAX_PAUSE);
 }
 
-/* By name, if there is one: "" is all. Otherwise when it is time. */
-static bool guard_returns(const struct guard_row *row, const char *name, u64 now)
-{
-	return name ? !*name || !strcmp(name, row->name) : now >= guard_due(row);
-}
-
 /*
- * Returns 1 if any has returned, 0, or an error, with which functions stay out. Rows go that need
- * not be remembered.
+ * Functions and events return: those of the name, if there is one ("" is all), otherwise those
+ * whose pause is over. A row that need not be remembered any more goes. Returns as guard_move().
  */
 static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 {
-	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct guard_row *row, *next;
-	unsigned int nr = 0;
-	bool any = false;
-	int ret;
 
-	if (list_empty(&guard->rows))
-		return 0;
-	sites = ftrace_site_set_alloc(list_count_nodes(&guard->rows));
-	if (!sites)
-		return -ENOMEM;
-
-	guard(mutex)(&ftrace_lock);
-
-	list_for_each_entry(row, &guard->rows, node) {
-		if (guard_returns(row, name, now) && guard_is_out(guard, row) &&
-		    !guard_file(guard, row->key))
-			sites->ip[nr++] = row->key;
-	}
-	ret = guard_throttle(guard, sites, nr, false);
 	list_for_each_entry_safe(row, next, &guard->rows, node) {
-		struct trace_event_file *file;
-
-		if (!guard_returns(row, name, now))
+		row->moves = name ? !*name || !strcmp(name, row->name) : now >= guard_due(row);
+		if (!row->moves)
 			continue;
-		file = guard_file(guard, row->key);
-		if (row->out && !file && ret)
-			continue;
-		if (row->out && file)
-			clear_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags);
-		any |= row->out;
-		if (row->out && !name) {
-			row->out = false;
-			row->since = now;
-		} else {
+		if (!row->out)
 			guard_free_row(row);
-		}
+		/* The user's word counts for more than how often it left. */
+		else if (name)
+			row->pause = 0;
 	}
-	return ret ?: any;
+	return guard_move(guard, false, now);
 }
 
 /* Looks */
@@ -570,6 +549,7 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 			guard_decide(&guard_round, guard->max);
 			guard_take(guard, &guard_round, cpu);
 		}
+		guard_move(guard, true, now);
 	}
 	ret = guard_return(guard, NULL, now);
 	if (ret)
@@ -795,7 +775,6 @@ static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *
 	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
 }
 
-/* Returns what guard_return() does. */
 static int guard_let_return(struct trace_array *tr, const char *name)
 {
 	guard(mutex)(&trace_types_lock);

@@ -209,6 +209,7 @@ static void guard_kunit_take(struct trace_guard *guard, unsigned long key, unsig
 		};
 		guard_take(guard, round, cpu);
 	}
+	guard_move(guard, true, guard->last);
 }
 
 static int guard_kunit_return(struct trace_guard *guard, unsigned int at)
@@ -291,7 +292,8 @@ static void guard_kunit_reuse(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
 
 	list_del(&file.list);
-	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 1), 1);
+	guard_return(guard, "", 1);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 1), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 }
 
@@ -309,28 +311,33 @@ static void guard_kunit_function(struct kunit *test)
 	guard_kunit_take(guard, ip, 1);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
 	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(filter->throttled, ip));
+	row = list_first_entry(&guard->rows, struct guard_row, node);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs_", 1), 0);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 1);
 	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
-	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	KUNIT_EXPECT_FALSE(test, row->out);
 
+	/* After it was called back it does not leave for longer than the first time. */
 	guard_kunit_take(guard, ip, 2);
+	KUNIT_EXPECT_EQ(test, row->pause, GUARD_MIN_PAUSE);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 2), 1);
-	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
 
-	/* Text that is not there leaves no row. */
+	/* A key that is neither a site nor a file leaves no row. */
 	guard_kunit_take(guard, (unsigned long)filter, 3);
-	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
 
 	/* A site that went is forgotten by the filter; another of that name leaves at once. */
 	guard_kunit_take(guard, ip, 4);
-	row = list_first_entry(&guard->rows, struct guard_row, node);
 	ftrace_site_set_forget(filter->throttled, ip, ip + 1);
 	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
 	guard_kunit_take(guard, ip, 4);
 	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
-	KUNIT_EXPECT_EQ(test, row->times, 2);
+	KUNIT_EXPECT_EQ(test, row->times, 4);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 1);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 	ftrace_free_filter(guard->tr->ops);
 }
 
