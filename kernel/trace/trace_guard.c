@@ -34,9 +34,9 @@
 #include <linux/ftrace.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
-#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/kallsyms.h>
 #include <linux/kstrtox.h>
 #include <linux/list.h>
 #include <linux/math64.h>
@@ -55,7 +55,6 @@
 #include "ftrace_sites.h"
 #include "trace.h"
 #include "trace_guard.h"
-#include "trace_guard_cost.h"
 
 #define GUARD_PERIOD		(HZ / 10)
 #define GUARD_PERIOD_NS		(NSEC_PER_SEC / 10)

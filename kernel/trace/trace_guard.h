@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Limits on the cost of tracing. See trace_guard.c.
+ * Limits on the cost of tracing. See trace_guard.c and trace_guard_cost.c.
  */
 #ifndef _KERNEL_TRACE_TRACE_GUARD_H
 #define _KERNEL_TRACE_TRACE_GUARD_H
 
 #include <linux/jump_label.h>
 #include <linux/percpu.h>
+#include <linux/types.h>
 
 struct dentry;
 struct trace_array;
@@ -35,6 +36,10 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 void trace_guard_tell_start(struct trace_array *tr);
 void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_guard_forget(struct trace_array *tr);
+
+/* trace_guard_cost.c */
+u64 trace_guard_clock(void);
+int trace_guard_measure(u64 *cost);
 
 /* Something was recorded: @key is the function's site, or the event's file. */
 static __always_inline void trace_guard_count(struct trace_array *tr, unsigned long key,

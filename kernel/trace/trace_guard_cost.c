@@ -21,7 +21,6 @@
 #include "ftrace_ops.h"
 #include "trace.h"
 #include "trace_guard.h"
-#include "trace_guard_cost.h"
 #include "trace_record.h"
 
 /* A function that is traced, and does next to nothing. */
