@@ -93,23 +93,33 @@ static const char * const guard_names[] = {
  * @kind: of its records
  * @nr: how many records the samples stand for, ever
  * @seen: how many the looks have seen
+ * @calls: how many the last one saw first
+ * @cost: nanoseconds that these took
+ * @over: the limit for which it has to leave
  */
 struct guard_slot {
 	unsigned long		key;
 	enum trace_guard_kind	kind;
 	u32			nr;
 	u32			seen;
+	u32			calls;
+	u32			cost;
+	enum guard_limit	over;
 };
 
 struct guard_cpu {
 	struct guard_slot	slot[GUARD_SLOTS];
 };
 
+#define for_each_guard_slot(pos, gc)							\
+	for (struct guard_slot *pos = (gc)->slot; pos < (gc)->slot + GUARD_SLOTS; pos++)
+
 /**
  * struct trace_guard - the limits of an instance
  * @tr: the instance
  * @max: the limits; 0 stands for no limit
  * @last: when the samples were looked at last
+ * @time: how long this was after the look before
  * @rows: the functions and events that are throttled, or were not long ago
  * @cpu: the samples
  */
@@ -117,6 +127,7 @@ struct trace_guard {
 	struct trace_array		*tr;
 	unsigned int			max[GUARD_NR_LIMITS];
 	u64				last;
+	u64				time;
 	struct list_head		rows;
 	struct guard_cpu __percpu	*cpu;
 };
@@ -149,28 +160,6 @@ struct guard_row {
 	char			name[];
 };
 
-/**
- * struct guard_sample - the records of a function or an event on a CPU since the last look
- * @key: as in a slot
- * @calls: how many records there were, by the samples
- * @sure: how many at least, but for one case in forty
- * @cost: nanoseconds that they took
- * @over: the limit for which it has to leave
- */
-struct guard_sample {
-	unsigned long		key;
-	u64			calls;
-	u64			sure;
-	u64			cost;
-	enum guard_limit	over;
-};
-
-struct guard_round {
-	u64			time;
-	unsigned int		nr;
-	struct guard_sample	sample[GUARD_SLOTS];
-};
-
 /* How a CPU takes samples. */
 struct guard_steps {
 	u32	step;
@@ -185,8 +174,6 @@ DEFINE_PER_CPU(int, trace_guard_left);
 static DEFINE_PER_CPU(struct guard_steps, guard_steps);
 
 static DEFINE_MUTEX(guard_mutex);
-/* The look's. */
-static struct guard_round guard_round;
 /* Picoseconds of a record; 0 until they are asked for. */
 static u64 guard_cost[TRACE_GUARD_KINDS];
 
@@ -268,64 +255,54 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 
 /* Decisions */
 
+static void guard_collect(struct guard_cpu *gc)
+{
+	for_each_guard_slot(slot, gc) {
+		u64 cost = guard_cost[READ_ONCE(slot->kind)];
+
+		slot->calls = READ_ONCE(slot->nr) - slot->seen;
+		slot->seen += slot->calls;
+		slot->cost = min(mul_u64_u64_div_u64(slot->calls, cost, 1000), U32_MAX);
+		if (!slot->calls)
+			WRITE_ONCE(slot->key, 0);
+	}
+}
+
 /* The most expensive ones leave until the rest costs no more than @max. */
-static void guard_shed(struct guard_round *round, u64 max)
+static void guard_shed(struct guard_cpu *gc, u64 max)
 {
 	u64 sum = 0;
 
-	for (unsigned int i = 0; i < round->nr; i++) {
-		if (round->sample[i].over == GUARD_LIMIT_NONE)
-			sum += round->sample[i].cost;
-	}
+	for_each_guard_slot(slot, gc)
+		sum += slot->over == GUARD_LIMIT_NONE ? slot->cost : 0;
 	while (sum > max) {
-		struct guard_sample *most = NULL;
+		struct guard_slot *most = NULL;
 
-		for (unsigned int i = 0; i < round->nr; i++) {
-			if (round->sample[i].over == GUARD_LIMIT_NONE &&
-			    (!most || round->sample[i].cost > most->cost))
-				most = &round->sample[i];
+		for_each_guard_slot(slot, gc) {
+			if (slot->over == GUARD_LIMIT_NONE && (!most || slot->cost > most->cost))
+				most = slot;
 		}
 		most->over = GUARD_LIMIT_OVERHEAD;
 		sum -= most->cost;
 	}
 }
 
-/* Says of each sample whether it has to leave. */
-static void guard_decide(struct guard_round *round, const unsigned int *max)
+/* Says of each slot whether it has to leave. Of 40 that do, one may have had luck with samples. */
+static void guard_decide(const struct trace_guard *guard, struct guard_cpu *gc, u32 step)
 {
+	const unsigned int *max = guard->max;
 	/* Short bursts are no rate. */
-	u64 most = mul_u64_u64_div_u64(max[GUARD_LIMIT_RATE], max(round->time, GUARD_PERIOD_NS),
+	u64 most = mul_u64_u64_div_u64(max[GUARD_LIMIT_RATE], max(guard->time, GUARD_PERIOD_NS),
 				       NSEC_PER_SEC);
 
-	for (unsigned int i = 0; i < round->nr; i++) {
-		struct guard_sample *sample = &round->sample[i];
+	for_each_guard_slot(slot, gc) {
+		u64 luck = step > 1 ? 2ULL * step * int_sqrt(slot->calls / step) : 0;
 
-		sample->over = max[GUARD_LIMIT_RATE] && sample->sure > most ? GUARD_LIMIT_RATE :
-									      GUARD_LIMIT_NONE;
+		slot->over = max[GUARD_LIMIT_RATE] && slot->calls > most + luck ?
+			     GUARD_LIMIT_RATE : GUARD_LIMIT_NONE;
 	}
 	if (max[GUARD_LIMIT_OVERHEAD])
-		guard_shed(round, mul_u64_u64_div_u64(round->time, max[GUARD_LIMIT_OVERHEAD], 100));
-}
-
-static void guard_collect(struct guard_round *round, struct guard_cpu *gc, u32 step)
-{
-	round->nr = 0;
-	for (unsigned int i = 0; i < GUARD_SLOTS; i++) {
-		struct guard_slot *slot = &gc->slot[i];
-		u32 nr = READ_ONCE(slot->nr) - slot->seen;
-
-		slot->seen += nr;
-		if (!nr) {
-			WRITE_ONCE(slot->key, 0);
-			continue;
-		}
-		round->sample[round->nr++] = (struct guard_sample) {
-			.key	= READ_ONCE(slot->key),
-			.calls	= nr,
-			.sure	= step > 1 ? nr - min(nr, 2 * step * int_sqrt(nr / step)) : nr,
-			.cost	= mul_u64_u64_div_u64(nr, guard_cost[READ_ONCE(slot->kind)], 1000),
-		};
-	}
+		guard_shed(gc, mul_u64_u64_div_u64(guard->time, max[GUARD_LIMIT_OVERHEAD], 100));
 }
 
 /* Leaving and returning */
@@ -426,22 +403,21 @@ static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt
 }
 
 /* Functions and events over a limit are to leave, if they did not before. */
-static void guard_take(struct trace_guard *guard, const struct guard_round *round, unsigned int cpu)
+static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned int cpu)
 {
-	for (unsigned int i = 0; i < round->nr; i++) {
-		const struct guard_sample *sample = &round->sample[i];
+	for_each_guard_slot(slot, gc) {
 		struct guard_row *row;
 
-		if (sample->over == GUARD_LIMIT_NONE)
+		if (slot->over == GUARD_LIMIT_NONE)
 			continue;
-		row = guard_row(guard, sample->key);
+		row = guard_row(guard, slot->key);
 		/* Another CPU may have been first. */
 		if (!row || row->out || row->moves)
 			continue;
 		row->moves = true;
-		row->rate = mul_u64_u64_div_u64(sample->calls, NSEC_PER_SEC, round->time);
+		row->rate = mul_u64_u64_div_u64(slot->calls, NSEC_PER_SEC, guard->time);
 		row->cpu = cpu;
-		row->over = sample->over;
+		row->over = slot->over;
 	}
 }
 
@@ -539,14 +515,15 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 	const struct guard_row *row;
 	int cpu, ret;
 
-	if (now - guard->last >= GUARD_MIN_NS) {
-		guard_round.time = now - guard->last;
+	guard->time = now - guard->last;
+	if (guard->time >= GUARD_MIN_NS) {
 		guard->last = now;
 		for_each_possible_cpu(cpu) {
-			guard_collect(&guard_round, per_cpu_ptr(guard->cpu, cpu),
-				      per_cpu(guard_steps, cpu).step);
-			guard_decide(&guard_round, guard->max);
-			guard_take(guard, &guard_round, cpu);
+			struct guard_cpu *gc = per_cpu_ptr(guard->cpu, cpu);
+
+			guard_collect(gc);
+			guard_decide(guard, gc, per_cpu(guard_steps, cpu).step);
+			guard_take(guard, gc, cpu);
 		}
 		guard_move(guard, true, now);
 	}
@@ -653,7 +630,7 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 	}
 	/* Samples from before the last limit went are not of the time that begins now. */
 	for_each_possible_cpu(cpu)
-		guard_collect(&guard_round, per_cpu_ptr(guard->cpu, cpu), 1);
+		guard_collect(per_cpu_ptr(guard->cpu, cpu));
 	guard->last = trace_guard_clock();
 	static_branch_inc(&trace_guard_on);
 	return 0;

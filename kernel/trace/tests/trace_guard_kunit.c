@@ -8,47 +8,44 @@
 
 #define GUARD_KUNIT_NR	4
 
-static struct guard_round guard_kunit_round;
+static struct guard_cpu guard_kunit_cpu;
+static struct trace_guard guard_kunit_limits;
 
-/* A round with samples of so many calls and nanoseconds each, and keys 1, 2, ... */
-static struct guard_round *guard_kunit_make(u64 time, const u64 calls[GUARD_KUNIT_NR], u64 cost)
+/* A look after @time at slots with so many calls and nanoseconds each, and keys 1, 2, ... */
+static struct guard_cpu *guard_kunit_make(u64 time, const u32 calls[GUARD_KUNIT_NR], u32 cost)
 {
-	struct guard_round *round = &guard_kunit_round;
+	struct guard_cpu *gc = &guard_kunit_cpu;
 
-	round->time = time;
-	round->nr = GUARD_KUNIT_NR;
+	memset(gc, 0, sizeof(*gc));
+	guard_kunit_limits.time = time;
 	for (unsigned int i = 0; i < GUARD_KUNIT_NR; i++) {
-		round->sample[i] = (struct guard_sample) {
+		gc->slot[i] = (struct guard_slot) {
 			.key	= i + 1,
 			.calls	= calls[i],
-			.sure	= calls[i],
 			.cost	= calls[i] * cost,
 		};
 	}
-	return round;
+	return gc;
 }
 
 /* For which limits the keys have to leave: two bits for each, from the left. */
-static unsigned int guard_kunit_over(struct guard_round *round, unsigned int rate,
-				     unsigned int overhead)
+static unsigned int guard_kunit_over(struct guard_cpu *gc, unsigned int rate, unsigned int overhead)
 {
-	const unsigned int max[] = {
-		[GUARD_LIMIT_RATE]	= rate,
-		[GUARD_LIMIT_OVERHEAD]	= overhead,
-	};
 	unsigned int over = 0;
 
-	guard_decide(round, max);
-	for (unsigned int i = 0; i < round->nr; i++) {
-		if (round->sample[i].over != GUARD_LIMIT_NONE)
-			over |= (round->sample[i].over + 1) << (4 * (4 - round->sample[i].key));
+	guard_kunit_limits.max[GUARD_LIMIT_RATE] = rate;
+	guard_kunit_limits.max[GUARD_LIMIT_OVERHEAD] = overhead;
+	guard_decide(&guard_kunit_limits, gc, 1);
+	for_each_guard_slot(slot, gc) {
+		if (slot->over != GUARD_LIMIT_NONE)
+			over |= (slot->over + 1) << (4 * (4 - slot->key));
 	}
 	return over;
 }
 
 static void guard_kunit_rate(struct kunit *test)
 {
-	static const u64 calls[] = { 100, 101, 0, 5000 };
+	static const u32 calls[] = { 100, 101, 0, 5000 };
 
 	/* In a tenth of a second, 100 are not too many. */
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 10, calls, 1),
@@ -63,7 +60,7 @@ static void guard_kunit_rate(struct kunit *test)
 /* A rate is of a tenth of a second at least. */
 static void guard_kunit_burst(struct kunit *test)
 {
-	static const u64 calls[] = { 100, 101, 0, 5000 };
+	static const u32 calls[] = { 100, 101, 0, 5000 };
 
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 100, calls, 1),
 					       1000, 0), 0x0101);
@@ -73,31 +70,33 @@ static void guard_kunit_burst(struct kunit *test)
 
 static void guard_kunit_overhead(struct kunit *test)
 {
-	static const u64 calls[] = { 1000, 4000, 3000, 2000 };
-	struct guard_round *round;
+	static const u32 calls[] = { 1000, 4000, 3000, 2000 };
+	struct guard_cpu *gc;
 
 	/* 10,000 calls of 5,000 ns are 50 ms: 5 % of a second. */
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 5000), 0, 5),
 			0);
 
 	/* Of 60 ms 10 have to go. A call that costs much counts as many cheap ones. */
-	round = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
-	round->sample[0].cost = 15 * NSEC_PER_MSEC;
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(round, 0, 5), 0x0200);
+	gc = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	gc->slot[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 0, 5), 0x0200);
 
 	/* A function that leaves for its rate is not part of the overhead. */
-	round = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
-	round->sample[0].cost = 15 * NSEC_PER_MSEC;
-	KUNIT_EXPECT_EQ(test, guard_kunit_over(round, 3500, 5), 0x0100);
+	gc = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	gc->slot[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 3500, 5), 0x0100);
 }
 
 static void guard_kunit_large(struct kunit *test)
 {
-	static const u64 calls[] = { 1ULL << 50, 1, 0, 0 };
+	static const u32 calls[] = { U32_MAX, 1, 0, 0 };
 
 	/* Nothing overflows within a week without a look. */
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(7ULL * 86400 * NSEC_PER_SEC, calls,
-								1), 0, 99), 0x2000);
+								1), U32_MAX, 99), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 1), 0, 99),
+			0x2000);
 }
 
 static void guard_kunit_text(struct kunit *test)
@@ -116,44 +115,64 @@ static void guard_kunit_text(struct kunit *test)
 				       "\"%s\"", wrong[i]);
 }
 
+/* How many keys had records when the table was looked at; @sum gets how many these had. */
+static unsigned int guard_kunit_collect(struct guard_cpu *gc, u64 *sum)
+{
+	unsigned int nr = 0;
+
+	*sum = 0;
+	guard_collect(gc);
+	for_each_guard_slot(slot, gc) {
+		nr += slot->calls > 0;
+		*sum += slot->calls;
+	}
+	return nr;
+}
+
 /* The table of a CPU: each key's records are there once, and room for others comes back. */
 static void guard_kunit_samples(struct kunit *test)
 {
 	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
-	struct guard_round *round = &guard_kunit_round;
-	u64 sum = 0;
+	unsigned int nr;
+	u64 sum;
 
 	KUNIT_ASSERT_NOT_NULL(test, gc);
 	for (unsigned int n = 0; n < 3; n++) {
 		for (unsigned long key = 1; key <= 20; key++)
 			guard_note(gc, key << 4, TRACE_GUARD_FUNCTION, key);
 	}
-	guard_collect(round, gc, 1);
-	KUNIT_EXPECT_EQ(test, round->nr, 20);
-	for (unsigned int i = 0; i < round->nr; i++) {
-		KUNIT_EXPECT_EQ(test, round->sample[i].calls, 3 * (round->sample[i].key >> 4));
-		KUNIT_EXPECT_EQ(test, round->sample[i].sure, round->sample[i].calls);
-	}
-	guard_collect(round, gc, 1);
-	KUNIT_EXPECT_EQ(test, round->nr, 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 20);
+	for_each_guard_slot(slot, gc)
+		KUNIT_EXPECT_EQ(test, slot->calls, 3 * (slot->key >> 4));
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
 
 	/* More keys than there is room for. */
 	for (unsigned long key = 1; key <= 10 * GUARD_SLOTS; key++)
 		guard_note(gc, key << 4, TRACE_GUARD_EVENT, 64);
-	guard_collect(round, gc, 64);
-	KUNIT_EXPECT_GT(test, round->nr, GUARD_SLOTS / 2);
-	for (unsigned int i = 0; i < round->nr; i++) {
-		KUNIT_EXPECT_EQ(test, round->sample[i].sure, 0);
-		sum += round->sample[i].calls;
-	}
-	KUNIT_EXPECT_EQ(test, sum, 64 * round->nr);
+	nr = guard_kunit_collect(gc, &sum);
+	KUNIT_EXPECT_GT(test, nr, GUARD_SLOTS / 2);
+	KUNIT_EXPECT_EQ(test, sum, 64 * nr);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
+}
 
-	/* Of 100 samples in steps of 64, 80 are sure. */
-	guard_collect(round, gc, 64);
-	guard_note(gc, 16, TRACE_GUARD_EVENT, 6400);
-	guard_collect(round, gc, 64);
-	KUNIT_ASSERT_EQ(test, round->nr, 1);
-	KUNIT_EXPECT_EQ(test, round->sample[0].sure, 80 * 64);
+/* Of 100 samples in steps of 64, 80 are sure; of one, none is. */
+static void guard_kunit_luck(struct kunit *test)
+{
+	struct trace_guard *guard = &guard_kunit_limits;
+	const u32 calls[] = { 64, 6400, 0, 0 };
+	struct guard_cpu *gc = guard_kunit_make(NSEC_PER_SEC, calls, 1);
+
+	guard->max[GUARD_LIMIT_OVERHEAD] = 0;
+	guard->max[GUARD_LIMIT_RATE] = 80 * 64 - 1;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_RATE);
+	guard->max[GUARD_LIMIT_RATE] = 80 * 64;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_NONE);
+	guard->max[GUARD_LIMIT_RATE] = 1;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[0].over, GUARD_LIMIT_NONE);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_RATE);
 }
 
 static void guard_kunit_steps(struct kunit *test)
@@ -196,19 +215,19 @@ static struct trace_guard *guard_kunit_guard(struct kunit *test)
 /* Two CPUs find @key too frequent, @at seconds after boot. */
 static void guard_kunit_take(struct trace_guard *guard, unsigned long key, unsigned int at)
 {
-	struct guard_round *round = &guard_round;
+	struct guard_cpu *gc = &guard_kunit_cpu;
 
 	guard->last = (u64)at * NSEC_PER_SEC;
-	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		round->time = NSEC_PER_SEC;
-		round->nr = 1;
-		round->sample[0] = (struct guard_sample) {
-			.key	= key,
-			.calls	= 1000,
-			.over	= GUARD_LIMIT_RATE,
-		};
-		guard_take(guard, round, cpu);
-	}
+	guard->time = NSEC_PER_SEC;
+	for_each_guard_slot(slot, gc)
+		slot->over = GUARD_LIMIT_NONE;
+	gc->slot[0] = (struct guard_slot) {
+		.key	= key,
+		.calls	= 1000,
+		.over	= GUARD_LIMIT_RATE,
+	};
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		guard_take(guard, gc, cpu);
 	guard_move(guard, true, guard->last);
 }
 
@@ -386,6 +405,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_large),
 	KUNIT_CASE(guard_kunit_text),
 	KUNIT_CASE(guard_kunit_samples),
+	KUNIT_CASE(guard_kunit_luck),
 	KUNIT_CASE(guard_kunit_steps),
 	KUNIT_CASE(guard_kunit_pauses),
 	KUNIT_CASE(guard_kunit_reuse),
