@@ -694,6 +694,9 @@ EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
  * @buffer: where
  * @event: what ring_buffer_lock_reserve() returned
  *
+ * It is not right if the clock has gone back since, by more than an event can tell, and an
+ * interrupt has recorded an event: from a time stamp there is no way back to what was before.
+ *
  * Context: as that left it.
  * Return: the time, as the buffer's clock counts it.
  */

@@ -3,9 +3,10 @@
  * A ring of pages with kernel/trace/ring_buffer_write.c as it is, its reader, and a log of all
  * that is written: for the programs that interrupt writers.
  *
- * check() reads all pages and compares them with the log: each event is there once and whole, in
- * the order of its time; its time is one that the clock told between its begin and its end;
- * lost events were counted; and nothing was lost while there was room.
+ * check() reads all pages and compares them with the log: each event is there once and whole,
+ * before those that began after it was claimed; its time is one that the clock told between its
+ * begin and its end, or that of the event before it, if the clock went back; whatever was lost
+ * was counted; and nothing was lost while there was room.
  */
 #include <stdarg.h>
 
@@ -15,12 +16,16 @@
 #define MAX_EVENTS	512
 #define MAX_CAPACITY	112
 #define MAX_LEVELS	4
+#define MAX_TOLD	4096
 
 /* A request for an event, and its outcome. */
 struct logged {
-	u64		begin;
+	/* As ring_buffer_event_time_stamp() returned it; or 0 */
 	u64		time;
-	u64		end;
+	/* The times that the clock told while it was reserved: told[first] to told[end - 1] */
+	unsigned int	first, end;
+	/* The first event that began after it was reserved */
+	unsigned int	after;
 	unsigned int	length;
 	enum { LOST, WRITTEN, DISCARDED } what;
 	bool		seen;
@@ -42,15 +47,23 @@ static struct state {
 	unsigned char			memory[MAX_PAGES][MAX_CAPACITY + BUF_PAGE_HDR_SIZE];
 	struct ring_buffer_per_cpu	*cpus[1];
 	struct buffer_page		*taken;
-	bool				any_taken;
 	u64				now;
 	/* By how much the clock goes on when it is looked at */
 	unsigned int			tick;
-	u64				last_seen;
+	unsigned int			nr_told;
+	/* Of the events that are read: the last time; the highest number; the last one told */
+	u64				last_time;
+	unsigned int			last_event;
+	unsigned int			last_told;
 	u64				page_time;
-	bool				clock_goes_back;
-	bool				clock_goes_far_back;
-	/* Bytes that events have wanted, at most; and when the outermost writer came */
+	/* How often the clock went back */
+	unsigned int			backs;
+	/* It did by more than an event can tell */
+	bool				far_back;
+	/*
+	 * Bytes that events have wanted, at most; and when an outermost writer came last and all
+	 * was published
+	 */
 	unsigned long			wanted;
 	unsigned long			wanted_before;
 	/* Losses that are accounted for */
@@ -65,6 +78,9 @@ static struct state {
 	/* The last, as only those in use are copied. */
 	struct logged			events[MAX_EVENTS];
 } st;
+
+/* What the clock told. Each run writes its own part again, so this need not be copied. */
+static u64 told[MAX_TOLD];
 
 static char complaint[512];
 
@@ -98,6 +114,16 @@ static u64 advance(u64 by)
 	return before + by;
 }
 
+static unsigned int next_told(void)
+{
+	unsigned int nr = 1;
+
+	asm volatile("xaddl %0,%1" : "+r" (nr), "+m" (st.nr_told));
+	if (nr >= MAX_TOLD)
+		abort();
+	return nr;
+}
+
 unsigned int preempt_count(void)
 {
 	return st.preempt_count;
@@ -105,7 +131,10 @@ unsigned int preempt_count(void)
 
 static u64 tick(void)
 {
-	return advance(st.tick);
+	u64 now = advance(st.tick);
+
+	told[next_told()] = now;
+	return now;
 }
 
 u64 trace_clock_local(void)
@@ -171,11 +200,14 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.pages[0].write.a = 0;
 	st.pages[0].page->time_stamp = st.now;
 	st.nr_events = 0;
-	st.last_seen = 0;
-	st.clock_goes_back = false;
-	st.clock_goes_far_back = false;
-	st.any_taken = false;
+	st.nr_told = 0;
+	st.last_time = 0;
+	st.last_event = 0;
+	st.last_told = 0;
+	st.backs = 0;
+	st.far_back = false;
 	st.wanted = 0;
+	st.wanted_before = 0;
 	st.overruns = 0;
 	st.drops = 0;
 	st.largest = 0;
@@ -187,10 +219,32 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 
 /* Reading */
 
-static void see(const struct ring_buffer_event *event, u64 time)
+/* When the clock told @time, while the event was reserved; or its end. */
+static unsigned int when_told(const struct logged *l, unsigned int first, u64 time)
+{
+	while (first < l->end && told[first] != time)
+		first++;
+	return first;
+}
+
+/*
+ * An event that finds a later one before it has the time of that. There is one only if the clock
+ * went back, or the later one interrupted it: then its time, too, was told.
+ */
+static bool is_late(const struct logged *l, u64 time)
+{
+	for (unsigned int i = l->first; st.backs && i < l->end; i++)
+		if (told[i] < time && time - told[i] <= TS_MASK)
+			return true;
+	return false;
+}
+
+/* @before: the time before the event; @stamped: it does not count from there. */
+static void see(const struct ring_buffer_event *event, u64 time, u64 before, bool stamped)
 {
 	const struct body *body = (const void *)&event->array[!event->type_len];
 	struct logged *l = &st.events[body->id];
+	unsigned int when;
 
 	if (body->id >= st.nr_events) {
 		shim_warn("an event has the number %#x", body->id);
@@ -201,16 +255,21 @@ static void see(const struct ring_buffer_event *event, u64 time)
 	l->seen = true;
 	for (unsigned int i = 0; i < l->length / 4 - 1; i++)
 		expect(body->fill[i] == body->id * 0x01010101 + i, "event %u", body->id);
-	if (!st.clock_goes_far_back) {
-		expect(time == l->time, "event %u: %llu, when it was written %llu", body->id,
-		       (unsigned long long)time, (unsigned long long)l->time);
-		expect(time >= st.last_seen, "event %u: %llu after %llu", body->id,
-		       (unsigned long long)time, (unsigned long long)st.last_seen);
-	}
-	if (!st.clock_goes_back)
-		expect(time >= l->begin && time <= l->end, "event %u: %llu", body->id,
-		       (unsigned long long)time);
-	st.last_seen = time;
+	expect(st.last_event < l->after, "event %u after %u", body->id, st.last_event);
+	if (body->id > st.last_event)
+		st.last_event = body->id;
+
+	expect(!l->time || time == l->time, "event %u: %llu, when it was written %llu", body->id,
+	       (unsigned long long)time, (unsigned long long)l->time);
+	expect(time >= st.last_time, "event %u: %llu after %llu", body->id,
+	       (unsigned long long)time, (unsigned long long)st.last_time);
+	/* Before a time stamp the clock was looked at after the event before it was claimed. */
+	when = when_told(l, stamped && l->first < st.last_told ? st.last_told : l->first, time);
+	expect(when < l->end || (!stamped && time == before && is_late(l, time)),
+	       "event %u: %llu", body->id, (unsigned long long)time);
+	if (time != before && when > st.last_told)
+		st.last_told = when;
+	st.last_time = time;
 }
 
 /* The events of a page from @from on; st.page_time is the time there. Returns how many. */
@@ -218,29 +277,44 @@ static unsigned int read_page(struct buffer_page *page, unsigned int from)
 {
 	unsigned int end = rb_page_commit(page), nr = 0;
 	const struct ring_buffer_event *event;
+	bool stamped = false;
+	u64 before;
 
 	expect(end <= st.cpu.capacity, "commit %u", end);
 	if (!from)
 		st.page_time = page->page->time_stamp;
+	/* The clock may have gone back in a page that was overwritten. */
+	if (!from && st.far_back)
+		st.last_time = st.page_time;
+	before = st.page_time;
 	while (from < end && !complaint[0]) {
 		event = (void *)&page->page->data[from];
 		if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
 			st.page_time += event->time_delta + ((u64)event->array[0] << TS_SHIFT);
 			from += RB_LEN_TIME_EXTEND;
-		} else if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
+			continue;
+		}
+		if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
 			st.page_time = event->time_delta | (u64)event->array[0] << TS_SHIFT;
-			expect(st.clock_goes_far_back, "at %u", from);
+			st.last_time = st.page_time;
+			expect(st.far_back && st.page_time + TS_MASK < before, "at %u: %llu, %llu",
+			       from, (unsigned long long)st.page_time, (unsigned long long)before);
+			stamped = true;
 			from += RB_LEN_TIME_EXTEND;
-		} else if (event->type_len == RINGBUF_TYPE_PADDING) {
+			continue;
+		}
+		if (event->type_len == RINGBUF_TYPE_PADDING) {
 			expect(event->time_delta, "at %u", from);
 			st.page_time += rb_padding_delta(event);
 			from += RB_EVNT_HDR_SIZE + event->array[0];
 		} else {
 			st.page_time += event->time_delta;
-			see(event, st.page_time);
+			see(event, st.page_time, before, stamped);
 			from += rb_data_size(event);
 			nr++;
 		}
+		before = st.page_time;
+		stamped = false;
 	}
 	expect(from == end || complaint[0], "%u and %u", from, end);
 	return nr;
@@ -278,7 +352,6 @@ static bool reader_swap(void)
 	if (!try_cmpxchg(&head->list.prev->next, &link, &r->list))
 		return false;
 	st.taken = head;
-	st.any_taken = true;
 	return true;
 }
 
@@ -301,22 +374,24 @@ static void reader_read(void)
 	unsigned int end = rb_page_commit(r);
 
 	st.cpu.read += read_page(r, r->read);
+	st.cpu.read_bytes += end - r->read;
 	r->read = end;
 }
 
 /* Writing */
 
 /*
- * An event may be lost for want of pages only if others have filled them: all that there are, or
- * since the outermost writer came. At the end of each some bytes can be left.
+ * An event may be lost for want of pages only if others have filled them. What is not published
+ * keeps pages only from writers that interrupt others, as the outermost one can publish it. At the
+ * end of each page some bytes can be left.
  */
-static void may_be_lost(unsigned long wanted_before)
+static void may_be_lost(bool outermost)
 {
 	unsigned long room = (st.cpu.nr_pages - 1) * (st.cpu.capacity - (st.largest - 4));
+	unsigned long wanted = st.wanted - st.wanted_before;
 
 	if (st.cpu.commit_overrun.a != st.overruns)
-		expect(st.wanted - wanted_before > room, "%lu bytes, room for %lu",
-		       st.wanted - wanted_before, room);
+		expect(!outermost && wanted > room, "%lu bytes, room for %lu", wanted, room);
 	if (st.cpu.dropped_events.a != st.drops)
 		expect(st.wanted > room, "%lu bytes, room for %lu", st.wanted, room);
 	st.overruns = st.cpu.commit_overrun.a;
@@ -333,12 +408,12 @@ enum way { ANY, TRACER, EVENT };
 /* Writes an event; its end is the caller's. */
 static struct ring_buffer_event *begin(unsigned int length, struct logged **log, enum way *way)
 {
-	unsigned int size = rb_event_size(length) + (st.clock_goes_back ? RB_LEN_TIME_EXTEND : 0);
+	unsigned int size = rb_event_size(length) + (st.backs ? RB_LEN_TIME_EXTEND : 0);
 	struct ring_buffer_per_cpu *idle = *way == ANY ? NULL : rb_idle(&st.buffer);
-	/* One that has just left may have something to publish. */
-	unsigned long wanted_before = st.cpu.writers ? st.wanted_before :
-				      st.cpu.commit_page == st.cpu.tail_page ? st.wanted : 0;
 	struct ring_buffer_event *event = NULL;
+	bool outermost = !st.cpu.writers;
+	unsigned int backs = st.backs;
+	unsigned long wanted_before;
 	struct body *body;
 	struct logged *l;
 	void *data;
@@ -348,9 +423,12 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
 	if (st.nr_events > MAX_EVENTS)
 		abort();
 	memset(l, 0, sizeof(*l));
-	l->begin = st.now;
+	l->first = st.nr_told;
 	l->length = length;
-	st.wanted_before = wanted_before;
+	/* One that has just left may have something to publish: then this goes on from there. */
+	if (outermost && st.cpu.commit_page == st.cpu.tail_page)
+		st.wanted_before = st.wanted;
+	wanted_before = st.wanted_before;
 	st.wanted += size;
 	if (size > st.largest)
 		st.largest = size;
@@ -379,9 +457,16 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
 	interrupts_off();
 
 	st.wanted_before = wanted_before;
-	l->end = st.now;
+	l->end = st.nr_told;
+	l->after = st.nr_events;
+	/*
+	 * ring_buffer_event_time_stamp() goes back from the last event. It cannot pass over the time
+	 * stamp of an interrupt for which the clock went far back after the event was claimed.
+	 */
+	if (st.far_back && st.backs != backs)
+		l->time = 0;
 	if (!event) {
-		may_be_lost(wanted_before);
+		may_be_lost(outermost);
 		return NULL;
 	}
 	l->what = WRITTEN;
@@ -419,8 +504,8 @@ static void write_one(unsigned int length, enum way way, bool discard, bool nest
 
 static void go_back(u64 by)
 {
-	st.clock_goes_back = true;
-	st.clock_goes_far_back |= by > TS_MASK;
+	st.backs++;
+	st.far_back |= by > TS_MASK;
 	/* Not before it began. */
 	advance(st.now > by ? -by : 0);
 }
@@ -542,7 +627,6 @@ static void check(void)
 
 	/* The events that the reader has not got. */
 	reader_read();
-	bytes = rb_page_commit(st.cpu.reader_page);
 	laps = st.cpu.commit_page == st.cpu.reader_page ? 0 : st.cpu.nr_pages + 1;
 	for (page = head; laps--; page = rb_page_after(page)) {
 		unsigned int nr = read_page(page, 0);
@@ -565,9 +649,10 @@ static void check(void)
 	expect(lost == st.cpu.commit_overrun.a + st.cpu.dropped_events.a, "%lu, %ld + %ld", lost,
 	       st.cpu.commit_overrun.a, st.cpu.dropped_events.a);
 	expect(st.cpu.entries.a == written, "%ld, %lu", st.cpu.entries.a, written);
-	if (!st.any_taken)
-		expect(st.cpu.entries_bytes.a == bytes, "%ld, %lu", st.cpu.entries_bytes.a, bytes);
-	/* Only events that were overwritten may be missing, and those are the oldest. */
+	/* As ring_buffer_bytes_cpu(). */
+	expect(st.cpu.entries_bytes.a - st.cpu.read_bytes == bytes, "%ld - %lu, %lu",
+	       st.cpu.entries_bytes.a, st.cpu.read_bytes, bytes);
+	/* Only what was overwritten may be missing, and that is the oldest. */
 	for (l = st.events; !st.cpu.overrun.a && l < st.events + st.nr_events; l++)
 		expect(l->what != WRITTEN || l->seen, "event %td", l - st.events);
 }
