@@ -66,6 +66,17 @@ static struct state {
 	 */
 	unsigned long			wanted;
 	unsigned long			wanted_before;
+	/* What looks at the events and leaves them where they are: see iterator_step() */
+	struct {
+		struct buffer_page	*page;
+		enum { COMMIT, COPY, COMPARE } step;
+		u64			stamp;
+		u64			time;
+		unsigned int		commit;
+		unsigned int		head;
+		unsigned int		size;
+		unsigned char		event[MAX_CAPACITY];
+	} iterator;
 	/* Losses that are accounted for */
 	long				overruns;
 	long				drops;
@@ -208,6 +219,7 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.far_back = false;
 	st.wanted = 0;
 	st.wanted_before = 0;
+	st.iterator.page = NULL;
 	st.overruns = 0;
 	st.drops = 0;
 	st.largest = 0;
@@ -352,6 +364,8 @@ static bool reader_swap(void)
 	if (!try_cmpxchg(&head->list.prev->next, &link, &r->list))
 		return false;
 	st.taken = head;
+	/* As ring_buffer_iter_peek(). */
+	st.iterator.page = NULL;
 	return true;
 }
 
@@ -376,6 +390,74 @@ static void reader_read(void)
 	st.cpu.read += read_page(r, r->read);
 	st.cpu.read_bytes += end - r->read;
 	r->read = end;
+}
+
+static void iterator_begin_page(struct buffer_page *page)
+{
+	st.iterator.page = page;
+	st.iterator.step = COMMIT;
+	st.iterator.stamp = page->page->time_stamp;
+	st.iterator.time = st.iterator.stamp;
+	st.iterator.head = 0;
+}
+
+/* An event that nobody has overwritten, says the page. */
+static void iterator_see(const struct ring_buffer_event *event)
+{
+	unsigned int size;
+	u64 delta;
+	const struct ring_buffer_event *data = rb_skip_time((void *)event, &size, &delta);
+	const struct body *body = (const void *)&data->array[!data->type_len];
+
+	if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
+		st.iterator.time = event->time_delta | (u64)event->array[0] << TS_SHIFT;
+	st.iterator.time += delta;
+	if (data->type_len == RINGBUF_TYPE_PADDING)
+		return;
+	expect(body->id < st.nr_events && st.events[body->id].time == st.iterator.time,
+	       "the iterator's event %u: %llu", body->id, (unsigned long long)st.iterator.time);
+}
+
+/*
+ * What rb_iter_head_event() and rb_advance_iter() of ring_buffer.c do, in three steps. They know
+ * a page that was overwritten by its time stamp: the clock has to go on.
+ */
+static void iterator_step(void)
+{
+	struct buffer_page *page = st.iterator.page;
+	struct ring_buffer_event *event = (void *)st.iterator.event, *data;
+	u64 delta;
+
+	if (!page) {
+		if (!rb_is_readers(st.cpu.commit_page))
+			iterator_begin_page(rb_page_after(st.cpu.commit_page));
+		return;
+	}
+	switch (st.iterator.step) {
+	case COMMIT:
+		st.iterator.commit = rb_page_commit(page);
+		if (st.iterator.head < st.iterator.commit)
+			st.iterator.step = COPY;
+		else if (page != st.cpu.commit_page)
+			iterator_begin_page(rb_page_after(page));
+		break;
+	case COPY:
+		memcpy(event, page->page->data + st.iterator.head,
+		       st.cpu.capacity - st.iterator.head);
+		data = rb_skip_time(event, &st.iterator.size, &delta);
+		st.iterator.size += rb_data_size(data);
+		st.iterator.step = COMPARE;
+		break;
+	case COMPARE:
+		if (st.iterator.stamp != page->page->time_stamp ||
+		    st.iterator.commit > rb_page_commit(page)) {
+			iterator_begin_page(page);
+			break;
+		}
+		iterator_see(event);
+		st.iterator.head += st.iterator.size;
+		st.iterator.step = COMMIT;
+	}
 }
 
 /* Writing */
@@ -460,8 +542,8 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
 	l->end = st.nr_told;
 	l->after = st.nr_events;
 	/*
-	 * ring_buffer_event_time_stamp() goes back from the last event. It cannot pass over the time
-	 * stamp of an interrupt for which the clock went far back after the event was claimed.
+	 * ring_buffer_event_time_stamp() counts back from the last event. It cannot count past
+	 * the time stamp of an interrupt for which the clock went far back meanwhile.
 	 */
 	if (st.far_back && st.backs != backs)
 		l->time = 0;
@@ -540,11 +622,24 @@ static void wait(u64 time)
 /* Longer than a page can count from one time. */
 #define LONG		(73 * 60 * 1000000000ULL)
 
+/* Until shortly before the tail cannot count any more from that time. */
+static void wait_until_over(void)
+{
+	struct buffer_page *tail = st.cpu.tail_page;
+	u64 write = tail->write.a;
+	s64 left = rb_last_time(&st.cpu, tail, write) - (write >> RB_TIME_SHIFT) + RB_TIME_MAX -
+		   st.now;
+
+	if (left > 8)
+		wait(left - 8);
+}
+
 /*
  * w, W: write 8 or 24 bytes, as tracers do; e: as events do; d, D: discard them; n: one within
- * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; b, B: it goes
- * back a bit, or much; 0: it stands still, 1: it ticks slowly, 3: again as at the beginning;
- * r: the reader; s: the reader in two steps.
+ * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; m: by what the
+ * page can still tell; b, B: it goes back a bit, or much; 0: it stands still, 1: it ticks slowly,
+ * 3: again as at the beginning; r: the reader; s: the reader in two steps; i: a step of the
+ * iterator, I: ten.
  */
 static void act(char c)
 {
@@ -576,6 +671,9 @@ static void act(char c)
 	case 'T':
 		wait(LONG);
 		break;
+	case 'm':
+		wait_until_over();
+		break;
 	case 'b':
 		go_back(20);
 		break;
@@ -593,6 +691,12 @@ static void act(char c)
 	case 's':
 		reader_step();
 		break;
+	case 'i':
+		iterator_step();
+		break;
+	case 'I':
+		for (unsigned int i = 0; i < 10; i++)
+			iterator_step();
 	}
 }
 

@@ -3,6 +3,7 @@
  * schedules: the write side of the ring buffer, interrupted anywhere, at random.
  *
  *	schedules [NUMBER [SEED]]
+ *	schedules -3 [-a]
  *
  * Each schedule is a ring of 2 to 7 pages, overwriting or not, and a few events of all kinds. Each
  * access to memory of the write side may be interrupted, and so may accesses of the interrupt; or
@@ -11,6 +12,10 @@
  *
  * It ends at the first schedule that is wrong, and tells its seed: "schedules 1 SEED" does the
  * same again.
+ *
+ * With -3 there are three interrupts, at all of these accesses: one after the other, one within
+ * another, or both. The ring is the smallest, and about to go to its next page. Without -a it
+ * begins with fewer states of the ring, and ends within a minute.
  */
 #include "ring.h"
 
@@ -24,6 +29,12 @@ static bool armed;
 /* Of this schedule: how rare interrupts are, and how many there may be. */
 static unsigned int rareness, interrupts_left;
 static const char *acts;
+
+#define PLANNED		3
+
+/* Or interrupts that are planned: what each does, and after how many points since the last. */
+static const char *const *plan;
+static unsigned int gaps[PLANNED], planned_done;
 
 static no_points unsigned int dice(unsigned int sides)
 {
@@ -48,11 +59,36 @@ static no_points void rewind_countdown(void)
 	countdown = 1 + dice(dice(4) ? rareness : 1 + rareness / 8);
 }
 
+/* A gap of 0: at once when the last has ended. */
+static no_points void planned_interrupts(void)
+{
+	unsigned int preempt = st.preempt_count;
+	int level = st.level;
+	const char *c;
+
+	armed = false;
+	st.level = level + 1;
+	st.preempt_count = preempt + level_count[st.level];
+	do {
+		c = plan[planned_done++];
+		countdown = planned_done < PLANNED && gaps[planned_done] ? gaps[planned_done] : -1;
+		for (; *c; c++)
+			act(*c);
+	} while (planned_done < PLANNED && !gaps[planned_done]);
+	st.level = level;
+	st.preempt_count = preempt;
+	armed = true;
+}
+
 static noinline no_points void interrupt(void)
 {
 	unsigned int preempt = st.preempt_count;
 	int level = st.level;
 
+	if (plan) {
+		planned_interrupts();
+		return;
+	}
 	rewind_countdown();
 	if (!interrupts_left)
 		return;
@@ -109,7 +145,8 @@ static bool try_one(u64 seed)
 {
 	static const char *const kinds[] = {
 		"w", "wWe", "wwdD", "wWedDnN", "wWedDnNrst", "wWetTs", "wWedDnNtTb013rs",
-		"wWedDnNtTbB013rs", "W0w", "wN0r", "0w", "0wr",
+		"wWedDnNtTbB013rs", "W0w", "wN0r", "0w", "0wr", "wWiI", "wWedDnNtTiI",
+		"wWem", "wWedDnNtTmbB013rs",
 	};
 	static const unsigned int capacities[] = { 40, 44, 48, 60, 100 };
 
@@ -118,7 +155,8 @@ static bool try_one(u64 seed)
 		dice(2);
 	ring_make(2 + dice(6), capacities[dice(5)], dice(2) ? RB_FL_OVERWRITE : 0);
 	acts = kinds[dice(ARRAY_SIZE(kinds))];
-	st.tick = "\3\1\0"[dice(3)];
+	/* Iterators cannot do with a clock that stands. */
+	st.tick = "\3\1\0"[dice(strchr(acts, 'i') ? 2 : 3)];
 	interrupts_left = 0;
 	countdown = -1;
 	for (unsigned int n = dice(30); n; n--)
@@ -133,8 +171,74 @@ static bool try_one(u64 seed)
 	return !complaint[0];
 }
 
+/* Three interrupts at all places. Returns false at the first that is wrong. */
+static bool try_three(const char *before, const char *outer, unsigned int flags,
+		      unsigned long *runs)
+{
+	for (unsigned int i = 0; i < PLANNED; i++)
+		gaps[i] = !i;
+	for (;;) {
+		ring_make(2, 40, flags);
+		countdown = -1;
+		for (const char *c = before; *c; c++)
+			act(*c);
+		planned_done = 0;
+		countdown = gaps[0];
+		for (const char *c = outer; *c; c++)
+			act(*c);
+		check();
+		if (complaint[0])
+			return false;
+		++*runs;
+		/* The last that has come comes one point later, and those after it at once. */
+		if (!planned_done)
+			return true;
+		for (unsigned int i = planned_done; i < PLANNED; i++)
+			gaps[i] = 0;
+		gaps[planned_done - 1]++;
+	}
+}
+
+static int three(bool all)
+{
+	/* Of small events a page has three, of others one. */
+	static const char *const befores[] = { "wwwwww", "www", "wrwwwww", "0www", "Wd" };
+	static const char *const outers[] = { "w", "W", "d", "n", "e" };
+	static const char *const plans[][PLANNED] = {
+		{ "w", "w", "w" }, { "W", "W", "W" }, { "W", "s", "w" }, { "W", "d", "W" },
+		{ "I", "W", "I" }, { "s", "W", "s" }, { "WW", "WW", "WW" }, { "s", "w", "WW" },
+		{ "tw", "W", "w" }, { "D", "W", "s" }, { "Bw", "W", "bw" }, { "WWW", "s", "s" },
+	};
+	unsigned int failed = 0, nr = 0;
+
+	for (unsigned int o = 0; o < (all ? ARRAY_SIZE(outers) : 2); o++) {
+		for (unsigned int p = 0; p < (all ? ARRAY_SIZE(plans) : 5); p++) {
+			unsigned long runs = 0;
+			bool ok = true;
+
+			plan = plans[p];
+			for (unsigned int b = 0; ok && b < (all ? ARRAY_SIZE(befores) : 1); b++) {
+				ok = try_three(befores[b], outers[o], RB_FL_OVERWRITE, &runs) &&
+				     try_three(befores[b], outers[o], 0, &runs);
+			}
+			failed += !ok;
+			printf("%s %u - \"%s\" and \"%s\", \"%s\", \"%s\" (%lu runs)\n",
+			       ok ? "ok" : "not ok", ++nr, outers[o], plan[0], plan[1], plan[2],
+			       runs);
+			if (!ok)
+				printf("# at points %u, %u, %u: %s\n", gaps[0], gaps[1], gaps[2],
+				       complaint);
+			fflush(stdout);
+		}
+	}
+	return !!failed;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "-3"))
+		return three(argc > 2);
+
 	unsigned long number = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000000;
 	unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
 
