@@ -310,6 +310,14 @@ static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
 	return local_read(&page->page->commit);
 }
 
+/* The bytes of an event that is not a time extend or a time stamp, its header included. */
+static inline unsigned int rb_data_size(const struct ring_buffer_event *event)
+{
+	if (event->type_len && event->type_len <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
+		return RB_EVNT_HDR_SIZE + event->type_len * RB_ALIGNMENT;
+	return RB_EVNT_HDR_SIZE + event->array[0];
+}
+
 /*
  * The time that a discarded event took. The header of padding cannot say 0; the first word of
  * what was data can. There is one, as no event has less than 8 bytes of data.

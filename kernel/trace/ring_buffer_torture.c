@@ -38,6 +38,8 @@
 #include <asm/nmi.h>
 #endif
 
+#include "ring_buffer_internal.h"
+
 #define TORTURE_PAGES		16
 #define TORTURE_MAX_WORDS	64
 
@@ -94,15 +96,14 @@ enum {
 	TORTURE_LEVELS
 };
 
+/* The last is the reader's, the others are the writer's. */
+enum { TORTURE_COMMITTED, TORTURE_DISCARDED, TORTURE_FAILED, TORTURE_READ, TORTURE_COUNTS };
+
 struct torture_stream {
-	/* The writer's */
+	u64	count[TORTURE_COUNTS];
+	/* That was written last, and that was read last */
 	u64	number;
-	u64	committed;
-	u64	discarded;
-	u64	failed;
-	/* The reader's: the last number, and how many */
 	u64	last;
-	u64	read;
 };
 
 struct torture_cpu {
@@ -167,7 +168,7 @@ static void torture_write(struct torture_cpu *tc, unsigned int level)
 	stream->number++;
 	event = ring_buffer_lock_reserve(torture_buffer, struct_size(data, fill, words));
 	if (!event) {
-		stream->failed++;
+		stream->count[TORTURE_FAILED]++;
 		return;
 	}
 	data = ring_buffer_event_data(event);
@@ -184,10 +185,10 @@ static void torture_write(struct torture_cpu *tc, unsigned int level)
 		torture_write(tc, TORTURE_NESTED);
 	if (random >> 28 == 2) {
 		ring_buffer_discard_commit(torture_buffer, event);
-		stream->discarded++;
+		stream->count[TORTURE_DISCARDED]++;
 	} else {
 		ring_buffer_unlock_commit(torture_buffer);
-		stream->committed++;
+		stream->count[TORTURE_COMMITTED]++;
 	}
 }
 
@@ -320,66 +321,31 @@ static void torture_check(int cpu, const struct torture_event *event, unsigned i
 		torture_error("CPU %d: time %llu after %llu\n", cpu, time, tc->last_time);
 	tc->last_time = time;
 	stream->last = event->number;
-	stream->read++;
+	stream->count[TORTURE_READ]++;
 }
-
-static bool torture_consume(struct trace_buffer *buffer, int cpu)
-{
-	struct ring_buffer_event *event;
-	u64 time;
-
-	event = ring_buffer_consume(buffer, cpu, &time, NULL);
-	if (!event)
-		return false;
-	torture_check(cpu, ring_buffer_event_data(event), ring_buffer_event_length(event), time);
-	return true;
-}
-
-/* The page as trace-cmd gets it: see ring_buffer_print_page_header(). */
-struct torture_page {
-	u64		time;
-	local_t		commit;
-	unsigned char	data[];
-};
 
 #define TORTURE_COMMIT_MASK	0xfffffffUL
 
-static void torture_check_page(int cpu, const struct torture_page *page, unsigned int from)
+static void torture_check_page(int cpu, const struct buffer_data_page *page, unsigned int from)
 {
-	unsigned int end = local_read(&page->commit) & TORTURE_COMMIT_MASK, at = 0, length;
-	struct ring_buffer_event *event;
-	u64 time = page->time;
+	unsigned int end = local_read(&page->commit) & TORTURE_COMMIT_MASK, at = 0, size;
+	struct ring_buffer_event *event, *data;
+	u64 time = page->time_stamp, delta;
 
 	while (at < end) {
 		event = (struct ring_buffer_event *)&page->data[at];
-		length = sizeof(u32);
-		switch (event->type_len) {
-		case RINGBUF_TYPE_PADDING:
-			if (!event->time_delta) {
-				torture_error("CPU %d: a page ends at %u, not %u\n", cpu, at, end);
-				return;
-			}
-			/* The header cannot say 0. */
-			time += event->array[1];
-			length += event->array[0];
+		data = rb_skip_time(event, &size, &delta);
+		if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
+			time = (time & RB_STAMP_HIGH) | event->time_delta |
+			       (u64)event->array[0] << TS_SHIFT;
+		time += delta;
+		/* The page says that the rest of it is empty. */
+		if (data->type_len == RINGBUF_TYPE_PADDING && !data->time_delta)
 			break;
-		case RINGBUF_TYPE_TIME_EXTEND:
-			time += event->time_delta + ((u64)event->array[0] << 27);
-			length += sizeof(u32);
-			break;
-		case RINGBUF_TYPE_TIME_STAMP:
-			time = (time & ~GENMASK_ULL(58, 0)) | event->time_delta |
-			       (u64)event->array[0] << 27;
-			length += sizeof(u32);
-			break;
-		default:
-			time += event->time_delta;
-			length += event->type_len ? event->type_len * 4 : event->array[0];
-			if (at >= from)
-				torture_check(cpu, ring_buffer_event_data(event),
-					      ring_buffer_event_length(event), time);
-		}
-		at += length;
+		if (data->type_len != RINGBUF_TYPE_PADDING && at >= from)
+			torture_check(cpu, ring_buffer_event_data(data),
+				      ring_buffer_event_length(data), time);
+		at += size + rb_data_size(data);
 	}
 	if (at != end)
 		torture_error("CPU %d: a page ends at %u, not %u\n", cpu, at, end);
@@ -401,8 +367,16 @@ static bool torture_read_page(struct trace_buffer *buffer, int cpu)
 
 static bool torture_read(struct trace_buffer *buffer, int cpu)
 {
-	return torture_what & TORTURE_PAGE_READER ? torture_read_page(buffer, cpu) :
-						    torture_consume(buffer, cpu);
+	struct ring_buffer_event *event;
+	u64 time;
+
+	if (torture_what & TORTURE_PAGE_READER)
+		return torture_read_page(buffer, cpu);
+	event = ring_buffer_consume(buffer, cpu, &time, NULL);
+	if (event)
+		torture_check(cpu, ring_buffer_event_data(event), ring_buffer_event_length(event),
+			      time);
+	return event;
 }
 
 static int torture_reader(void *data)
@@ -425,33 +399,28 @@ static int torture_reader(void *data)
 
 static int torture_start_cpu(int cpu)
 {
-	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
-	struct task_struct *task = kthread_create_on_cpu(torture_task, NULL, cpu, "rb_torture/%u");
+	struct task_struct *task = kthread_run_on_cpu(torture_task, NULL, cpu, "rb_torture/%u");
 
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	tc->task = task;
-	wake_up_process(task);
-	return 0;
+	per_cpu(torture_cpus.task, cpu) = task;
+	return PTR_ERR_OR_ZERO(task);
 }
 
 static void torture_stop_cpu(int cpu)
 {
-	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
+	struct task_struct *task = per_cpu(torture_cpus.task, cpu);
 
-	if (tc->task)
-		kthread_stop(tc->task);
-	tc->task = NULL;
+	if (!IS_ERR_OR_NULL(task))
+		kthread_stop(task);
+	per_cpu(torture_cpus.task, cpu) = NULL;
 }
 
 /* Its ring stays, and is read. One that a buffer was made without comes with its CPU. */
 static void torture_hotplug(void)
 {
 	unsigned int cpu = cpumask_last(&torture_mask);
-	int ret = 0;
+	int ret;
 
-#ifdef CONFIG_HOTPLUG_CPU
-	if (!cpu)
+	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU) || !cpu)
 		return;
 	if (cpu_online(cpu)) {
 		torture_stop_cpu(cpu);
@@ -459,7 +428,6 @@ static void torture_hotplug(void)
 	} else {
 		ret = add_cpu(cpu) ?: torture_start_cpu(cpu);
 	}
-#endif
 	if (ret)
 		torture_error("CPU %u does not come or go: %d\n", cpu, ret);
 }
@@ -495,49 +463,48 @@ static unsigned long torture_count(unsigned long (*count)(struct trace_buffer *,
 	return count(torture_buffer, cpu) + (torture_spare ? count(torture_spare, cpu) : 0);
 }
 
+static void torture_add(int cpu, u64 sum[TORTURE_COUNTS])
+{
+	const struct torture_stream *stream = per_cpu_ptr(&torture_cpus, cpu)->stream;
+
+	for (unsigned int i = 0; i < TORTURE_LEVELS; i++)
+		for (unsigned int c = 0; c < TORTURE_COUNTS; c++)
+			sum[c] += stream[i].count[c];
+}
+
 static void torture_sums(int cpu)
 {
-	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
+	const struct torture_stream *stream = per_cpu_ptr(&torture_cpus, cpu)->stream;
 	unsigned long overrun = torture_count(ring_buffer_overrun_cpu, cpu);
 	unsigned long dropped = torture_count(ring_buffer_dropped_events_cpu, cpu);
 	unsigned long full = torture_count(ring_buffer_commit_overrun_cpu, cpu);
 	unsigned long left = torture_count(ring_buffer_entries_cpu, cpu);
-	u64 committed = 0, failed = 0, read = 0;
+	u64 sum[TORTURE_COUNTS] = { };
 
-	for (unsigned int i = 0; i < TORTURE_LEVELS; i++) {
-		committed += tc->stream[i].committed;
-		failed += tc->stream[i].failed;
-		read += tc->stream[i].read;
-		if (!tc->stream[i].committed && (i != TORTURE_NMI || torture_nmis))
+	torture_add(cpu, sum);
+	for (unsigned int i = 0; i < TORTURE_LEVELS; i++)
+		if (!stream[i].count[TORTURE_COMMITTED] && (i != TORTURE_NMI || torture_nmis))
 			torture_error("CPU %d, level %u: nothing was written\n", cpu, i);
-	}
-	if (committed != read + overrun)
-		torture_error("CPU %d: %llu committed, %llu read, %lu overrun\n", cpu, committed,
-			      read, overrun);
-	if (!(torture_what & TORTURE_DISABLES) && failed != dropped + full)
+	if (sum[TORTURE_COMMITTED] != sum[TORTURE_READ] + overrun)
+		torture_error("CPU %d: %llu committed, %llu read, %lu overrun\n", cpu,
+			      sum[TORTURE_COMMITTED], sum[TORTURE_READ], overrun);
+	if (!(torture_what & TORTURE_DISABLES) && sum[TORTURE_FAILED] != dropped + full)
 		torture_error("CPU %d: %llu failed, %lu dropped, %lu as the ring was full\n", cpu,
-			      failed, dropped, full);
+			      sum[TORTURE_FAILED], dropped, full);
 	if (left)
 		torture_error("CPU %d: %lu entries in an empty ring\n", cpu, left);
 }
 
 static void torture_tell(const char *name)
 {
-	u64 sum[4] = { };
+	u64 sum[TORTURE_COUNTS] = { };
 	int cpu;
 
-	for_each_cpu(cpu, &torture_mask) {
-		struct torture_stream *stream = per_cpu_ptr(&torture_cpus, cpu)->stream;
-
-		for (unsigned int i = 0; i < TORTURE_LEVELS; i++) {
-			sum[0] += stream[i].committed;
-			sum[1] += stream[i].read;
-			sum[2] += stream[i].discarded;
-			sum[3] += stream[i].failed;
-		}
-	}
-	pr_info("%s: %llu events, %llu read, %llu discarded, %llu not recorded\n", name, sum[0],
-		sum[1], sum[2], sum[3]);
+	for_each_cpu(cpu, &torture_mask)
+		torture_add(cpu, sum);
+	pr_info("%s: %llu events, %llu read, %llu discarded, %llu not recorded\n", name,
+		sum[TORTURE_COMMITTED], sum[TORTURE_READ], sum[TORTURE_DISCARDED],
+		sum[TORTURE_FAILED]);
 }
 
 static void torture_init_cpu(int cpu)

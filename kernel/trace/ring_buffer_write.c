@@ -97,13 +97,6 @@ static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buff
 	return page;
 }
 
-static unsigned int rb_data_size(const struct ring_buffer_event *event)
-{
-	if (event->type_len && event->type_len <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
-		return RB_EVNT_HDR_SIZE + event->type_len * RB_ALIGNMENT;
-	return RB_EVNT_HDR_SIZE + event->array[0];
-}
-
 /* Nesting */
 
 /* As interrupt_context_level(), of what preempt_count() was. */
