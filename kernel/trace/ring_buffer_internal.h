@@ -109,12 +109,14 @@ struct buffer_page {
 
 /*
  * In the pointer to a page in the ring: it is the head, which is read next; or it was,
- * and a writer is making the page after it the head.
+ * and a writer is making the page after it the head. RB_PAGE_MOVED stands for a pointer to
+ * another page.
  */
 #define RB_PAGE_NORMAL		0UL
 #define RB_PAGE_HEAD		1UL
 #define RB_PAGE_UPDATE		2UL
 #define RB_FLAG_MASK		3UL
+#define RB_PAGE_MOVED		4UL
 
 /* Buffers */
 

@@ -323,27 +323,22 @@ void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer)
 
 /* The next page */
 
-enum rb_link { RB_LINK_NORMAL, RB_LINK_HEAD, RB_LINK_UPDATE, RB_LINK_MOVED };
-
-static enum rb_link rb_link_of(unsigned long link, const struct buffer_page *to)
+/* The flag of a pointer to @to: RB_PAGE_*. */
+static unsigned long rb_link_flag(unsigned long link, const struct buffer_page *to)
 {
 	if ((link & ~RB_FLAG_MASK) != (unsigned long)&to->list)
-		return RB_LINK_MOVED;
+		return RB_PAGE_MOVED;
 	return link & RB_FLAG_MASK;
 }
 
-static enum rb_link rb_link(const struct buffer_page *from, const struct buffer_page *to)
-{
-	return rb_link_of((unsigned long)READ_ONCE(from->list.next), to);
-}
-
-/* Sets the flag of a pointer if it is @old. Returns what it was. */
-static enum rb_link rb_link_change(struct buffer_page *from, struct buffer_page *to,
-				   unsigned long old, unsigned long new)
+/* Sets the flag of a pointer if it is @old. Returns the flag that it had. */
+static unsigned long rb_link_change(struct buffer_page *from, struct buffer_page *to,
+				    unsigned long old, unsigned long new)
 {
 	unsigned long page = (unsigned long)&to->list;
 
-	return rb_link_of(cmpxchg((unsigned long *)&from->list.next, page | old, page | new), to);
+	return rb_link_flag(cmpxchg((unsigned long *)&from->list.next, page | old, page | new),
+			    to);
 }
 
 /* The reader has taken the page out of the ring, and a writer is still on it. */
@@ -363,12 +358,12 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	/* Before the flag says that they are counted: an interrupt may go on from there. */
 	unsigned long entries = rb_page_entries(next);
 	unsigned int bytes = rb_page_commit(next);
-	enum rb_link was, head;
+	unsigned long was, head;
 
 	was = rb_link_change(tail, next, RB_PAGE_HEAD, RB_PAGE_UPDATE);
-	if (was == RB_LINK_NORMAL || was == RB_LINK_MOVED)
+	if (was == RB_PAGE_NORMAL || was == RB_PAGE_MOVED)
 		return false;
-	if (was == RB_LINK_HEAD) {
+	if (was == RB_PAGE_HEAD) {
 		local_add(entries, &cpu_buffer->overrun);
 		local_sub(entries, &next->entries);
 		local_sub(bytes, &cpu_buffer->entries_bytes);
@@ -380,11 +375,11 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	head = rb_link_change(next, after, RB_PAGE_NORMAL, RB_PAGE_HEAD);
 	/* A writer in between may have pushed the head farther: then this was not to be set. */
 	tail_now = READ_ONCE(cpu_buffer->tail_page);
-	if (head == RB_LINK_NORMAL && tail_now != tail && tail_now != next)
+	if (head == RB_PAGE_NORMAL && tail_now != tail && tail_now != next)
 		rb_link_change(next, after, RB_PAGE_HEAD, RB_PAGE_NORMAL);
 
-	if (was == RB_LINK_HEAD &&
-	    rb_link_change(tail, next, RB_PAGE_UPDATE, RB_PAGE_NORMAL) != RB_LINK_UPDATE)
+	if (was == RB_PAGE_HEAD &&
+	    rb_link_change(tail, next, RB_PAGE_UPDATE, RB_PAGE_NORMAL) != RB_PAGE_UPDATE)
 		rb_corrupt(cpu_buffer, next, "the head moved while it was being moved");
 	return true;
 }
@@ -433,7 +428,7 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 			 s64 write)
 {
 	struct buffer_page *next, *commit = READ_ONCE(cpu_buffer->commit_page);
-	enum rb_link link;
+	unsigned long link;
 	bool readers;
 
 	/* What is complete need not keep pages from being overwritten. */
@@ -451,10 +446,10 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 		local_inc(&cpu_buffer->commit_overrun);
 		return false;
 	}
-	link = rb_link(tail, next);
-	if (link == RB_LINK_MOVED)
+	link = rb_link_flag((unsigned long)READ_ONCE(tail->list.next), next);
+	if (link == RB_PAGE_MOVED)
 		return true;
-	if (link != RB_LINK_NORMAL) {
+	if (link != RB_PAGE_NORMAL) {
 		/* The ring is full of what came after the reader's page. */
 		if (readers) {
 			local_inc(&cpu_buffer->commit_overrun);
