@@ -94,6 +94,13 @@ report() { # NAME...
 	done
 }
 
+# Where the console shows errors only, a warning of the kernel shows in its taint: a bad page, an oops, a warning.
+no_faults() {
+	[ $(($(cat /proc/sys/kernel/tainted) & (1 << 5 | 1 << 7 | 1 << 9))) = 0 ] && return
+	dmesg | grep -m 1 -A 40 -e 'WARNING: ' -e 'BUG: '
+	return 1
+}
+
 # A program that uses tracefs, and has to leave it as it was: tool_begin COMMAND SECONDS sets the
 # command to run, and for how long at most. Its output is in /tmp/out and $err.
 tool_begin() {
