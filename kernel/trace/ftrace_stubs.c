@@ -217,6 +217,8 @@ void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_ta
 	if (!st)
 		return;
 	list_del(&st->node);
-	cs->retiree.text -= st->retiree.text;
+	/* One that is retired counts as much text when it is freed as it did then. */
+	if (!hlist_unhashed(&cs->hash))
+		cs->retiree.text -= st->retiree.text;
 	ftrace_retire(&st->retiree);
 }

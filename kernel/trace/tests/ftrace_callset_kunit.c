@@ -396,6 +396,39 @@ static void callset_number_is_free_after_release(struct kunit *test)
 	}
 }
 
+/*
+ * Stubs that go before their callset are not in its text any more, unless it is retired: it
+ * would be freed with less text than it was retired with.
+ */
+static void callset_retired_text_stays(struct kunit *test)
+{
+	struct ftrace_record rec = { };
+	struct ftrace_table table = { .recs = &rec, .nr = 1 };
+	struct ftrace_callset *cs;
+	size_t text;
+
+	guard(mutex)(&ftrace_lock);
+
+	callset_kunit_ops[0].counts = ftrace_counts_alloc(1);
+	KUNIT_EXPECT_NOT_NULL(test, callset_kunit_ops[0].counts);
+	cs = callset_kunit_of(test, BIT(0));
+	if (cs && !ftrace_callset_establish(cs) && ftrace_stubs_used(cs)) {
+		for (unsigned int retired = 0; retired < 2; retired++) {
+			KUNIT_EXPECT_EQ(test, ftrace_callset_reserve(cs, &table, &rec, 1), 0);
+			text = cs->retiree.text;
+			KUNIT_EXPECT_EQ(test, text, cs->tramp_size + ARCH_FTRACE_STUB_SIZE);
+			if (retired)
+				callset_drop(cs);
+			ftrace_stubs_forget_table(cs, &table);
+			KUNIT_EXPECT_EQ(test, cs->retiree.text, retired ? text : cs->tramp_size);
+		}
+	}
+	callset_kunit_drop();
+	ftrace_counts_forget_table(&table);
+	ftrace_counts_put(callset_kunit_ops[0].counts);
+	callset_kunit_ops[0].counts = NULL;
+}
+
 /* While too much code waits to be freed, no more is made. */
 static void callset_retired_is_full(struct kunit *test)
 {
@@ -572,6 +605,7 @@ static struct kunit_case callset_kunit_cases[] = {
 	KUNIT_CASE_PARAM(callset_conflicts, callset_kunit_conflicts_gen_params),
 	KUNIT_CASE(callset_target),
 	KUNIT_CASE(callset_number_is_free_after_release),
+	KUNIT_CASE(callset_retired_text_stays),
 	KUNIT_CASE(callset_retired_is_full),
 	KUNIT_CASE(callset_retired_gets_less),
 	KUNIT_CASE(callset_with_sites_stays),
