@@ -573,11 +573,13 @@ static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_c
 /*
  * Trampolines and stubs share areas of pages, that are filled with INT3 and made
  * read-only and executable once: changing a page's protection interrupts all CPUs. An
- * area goes back to the system when all in it is free, and another one is free already.
+ * area goes back to the system when all in it is free, but TRAMP_SPARE stays for the next
+ * user.
  */
 #define TRAMP_UNIT		32
 #define TRAMP_AREA_FIRST	SZ_16K
 #define TRAMP_AREA		SZ_64K
+#define TRAMP_SPARE		SZ_1M
 
 /**
  * struct tramp_area - pages of text
@@ -659,9 +661,8 @@ found:
 /* No task or CPU is in the text, nor can come there. */
 static void tramp_text_free(unsigned long text, size_t size)
 {
-	unsigned int nr = DIV_ROUND_UP(size, TRAMP_UNIT);
+	unsigned int nr = DIV_ROUND_UP(size, TRAMP_UNIT), spare = 0;
 	struct tramp_area *area, *next;
-	bool spare = false;
 
 	text_poke_set((void *)text, INT3_INSN_OPCODE, size);
 
@@ -674,13 +675,14 @@ static void tramp_text_free(unsigned long text, size_t size)
 			bitmap_clear(area->used, at, nr);
 			area->nr_used -= nr;
 		}
-		if (!area->nr_used && spare) {
+		if (area->nr_used)
+			continue;
+		spare += area->nr;
+		if (spare > TRAMP_SPARE / TRAMP_UNIT) {
 			list_del(&area->node);
 			execmem_free(area->text);
 			kfree(area);
-			continue;
 		}
-		spare |= !area->nr_used;
 	}
 }
 
