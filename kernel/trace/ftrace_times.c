@@ -515,6 +515,9 @@ static int times_prepare(struct ftrace_times *times)
 
 	lockdep_assert_held(&ftrace_lock);
 
+	/* The architecture was not ready at boot, or there was no memory. */
+	if (!table || !table->nr)
+		return -ENODEV;
 	if (!times_core.size && times_fill_buckets(&times_core, table))
 		return -ENOMEM;
 	times->counts = times->counts ?: ftrace_counts_alloc(TIMES_WORDS);
@@ -537,8 +540,9 @@ static void times_forget(struct ftrace_times *times)
  * @times: the user
  *
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
- * Return: 0, -ENOMEM, or as register_ftrace_graph(). On failure nothing is hooked, and
- * what was counted before is still there.
+ * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
+ * register_ftrace_graph(). On failure nothing is hooked, and what was counted before is
+ * still there.
  */
 int ftrace_times_start(struct ftrace_times *times)
 {
