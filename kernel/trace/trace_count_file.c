@@ -18,9 +18,11 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
@@ -32,8 +34,10 @@
 #include "trace.h"
 #include "trace_count.h"
 
-/* A guess at the length of the text, for each site: most of them are never called. */
-#define COUNT_SITE_TEXT	16
+/* The usual length of a line, and of a CPU's count on it; and the most to begin with. */
+#define COUNT_LINE_TEXT		64
+#define COUNT_NUMBER_TEXT	4
+#define COUNT_TEXT_MAX		SZ_8M
 
 /**
  * struct count_line - a function, or a function and a caller, that was called
@@ -84,8 +88,9 @@ static unsigned int count_find_functions(const struct count_instance *ci, struct
 
 			if (line.count)
 				nr = count_line_add(lines, nr, line);
+			if (!(i % FTRACE_COUNT_GROUP))
+				cond_resched();
 		}
-		cond_resched();
 	}
 	return nr;
 }
@@ -256,10 +261,25 @@ static int count_show(struct seq_file *m, void *v)
 
 /* The file */
 
+/*
+ * A guess at the length of the text, so that it is hardly ever made twice: most sites are never
+ * called, and a table of pairs runs short of slots when more than half of them are taken.
+ */
+static size_t count_text_size(const struct trace_array *tr)
+{
+	u32 options = trace_count_options(tr);
+	size_t nr, line = COUNT_LINE_TEXT;
+
+	nr = options & COUNT_OPT_CALLERS ? BIT(FTRACE_CALLERS_BITS) / 2 : ftrace_nr_sites / 4;
+	if (options & COUNT_OPT_CPUS)
+		line += num_possible_cpus() * COUNT_NUMBER_TEXT;
+	return clamp(nr * line, PAGE_SIZE, COUNT_TEXT_MAX);
+}
+
 static int count_open(struct inode *inode, struct file *filp)
 {
 	struct trace_array *tr = inode->i_private;
-	size_t size = 0;
+	size_t size = PAGE_SIZE;
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
@@ -268,8 +288,8 @@ static int count_open(struct inode *inode, struct file *filp)
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC))
 		trace_count_zero(tr);
 	if (filp->f_mode & FMODE_READ)
-		size = ftrace_nr_sites * COUNT_SITE_TEXT;
-	ret = single_open_size(filp, count_show, tr, max(size, PAGE_SIZE));
+		size = count_text_size(tr);
+	ret = single_open_size(filp, count_show, tr, size);
 	if (ret)
 		trace_array_put(tr);
 	return ret;
