@@ -3,7 +3,6 @@
  * KUnit test of the consequences of a site that cannot be written.
  */
 #include "../ftrace_callset.h"
-#include "../ftrace_callset.h"
 #include "../ftrace_sites.h"
 #include "ftrace_kunit.h"
 
