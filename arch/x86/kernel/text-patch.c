@@ -197,7 +197,10 @@ static __no_sanitize_or_inline u8 text_patch_write_head(u8 *text, u8 byte)
 	return old;
 }
 
-/* Returns whether it was not there yet. Calls nothing, as memcmp() is traced. */
+/*
+ * Returns whether it was not there yet. Neither memcmp() nor memcpy(): sanitizers check these,
+ * and have no shadow of @text.
+ */
 static __no_sanitize_or_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
 {
 	bool changed = false;
