@@ -75,13 +75,15 @@ static void callers_keys(struct kunit *test)
 
 /*
  * Each pair that fits has a slot of its own, in the largest table, too. A pair of far-off addresses
- * is lost, but not on 32 bits.
+ * is lost, but not on 32 bits. All of these counts are set to zero, of which there are too many for
+ * one step.
  */
 static void callers_fill(struct kunit *test)
 {
 	unsigned long far = (unsigned long)gcd ^ 1UL << (BITS_PER_LONG - 8);
 	struct ftrace_callers *callers;
 	unsigned int slots, nr = 0;
+	u64 left = 0;
 
 	guard(mutex)(&ftrace_lock);
 	callers = ftrace_callers_alloc(FTRACE_CALLERS_BITS);
@@ -103,6 +105,14 @@ static void callers_fill(struct kunit *test)
 	ftrace_callers_add(callers, (unsigned long)gcd, far);
 	ftrace_callers_add(callers, far, (unsigned long)gcd);
 	KUNIT_EXPECT_EQ(test, callers_kunit_sum(callers->lost), IS_ENABLED(CONFIG_64BIT) ? 2 : 0);
+	/* One in each chunk, the very last one among them. */
+	for (unsigned int i = FTRACE_CALLERS_CHUNK - 1; i < callers->nr; i += FTRACE_CALLERS_CHUNK)
+		this_cpu_inc(*ftrace_callers_slot(callers, i));
+	ftrace_callers_reset(callers);
+	for (unsigned int i = 0; i < callers->nr; i++)
+		left += callers_kunit_sum(ftrace_callers_slot(callers, i));
+	KUNIT_EXPECT_EQ(test, left, 0);
+	KUNIT_EXPECT_EQ(test, callers_kunit_sum(callers->lost), 0);
 	ftrace_callers_free(callers);
 }
 
