@@ -9,7 +9,8 @@
  *	any other record, an event for one:		      / * event * /
  *
  * Looking at the next record consumes the present one where a reader consumes
- * (trace_pipe). So it is looked at only if there is room for any line.
+ * (trace_pipe). So it is looked at only if there is room for any line. That is room in
+ * the buffer: a call whose line is longer than the rest that splice() asks for is lost.
  *
  * Invariants:
  *  1. The state of a reader (struct graph_cpu) changes only after a line was
