@@ -77,7 +77,10 @@ static __always_inline bool func_record(struct trace_array *tr, unsigned long ip
 	struct ftrace_entry *entry;
 
 	if (static_branch_unlikely(&trace_function_exports_enabled)) {
+		if (rb_is_off(tr->array_buffer.buffer))
+			return false;
 		trace_function(tr, ip, parent_ip, tracing_gen_ctx_dec());
+		trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
 		return true;
 	}
 
