@@ -43,6 +43,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -361,12 +362,12 @@ static void guard_free_row(struct guard_row *row)
 }
 
 /*
- * The row of a function or event, made if it has no row. NULL without memory, or if @key is gone.
- * One that came to the address of another begins anew.
+ * The row of a function or event, made if there is none (@row). NULL without memory, or if @key
+ * is gone. One that came to the address of another begins anew.
  */
-static struct guard_row *guard_row(struct trace_guard *guard, unsigned long key)
+static struct guard_row *guard_row(struct trace_guard *guard, struct guard_row *row,
+				   unsigned long key)
 {
-	struct guard_row *row = guard_find(guard, key);
 	char name[KSYM_SYMBOL_LEN];
 	int len;
 
@@ -410,9 +411,12 @@ static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned
 
 		if (slot->over == GUARD_LIMIT_NONE)
 			continue;
-		row = guard_row(guard, slot->key);
-		/* Another CPU may have been first. */
-		if (!row || row->out || row->moves)
+		row = guard_find(guard, slot->key);
+		/* Another CPU was first. Names take long to find. */
+		if (row && row->moves)
+			continue;
+		row = guard_row(guard, row, slot->key);
+		if (!row || row->out)
 			continue;
 		row->moves = true;
 		row->rate = mul_u64_u64_div_u64(slot->calls, NSEC_PER_SEC, guard->time);
@@ -524,6 +528,7 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 			guard_collect(gc);
 			guard_decide(guard, gc, per_cpu(guard_steps, cpu).step);
 			guard_take(guard, gc, cpu);
+			cond_resched();
 		}
 		guard_move(guard, true, now);
 	}
