@@ -519,7 +519,8 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 	const struct guard_row *row;
 	int cpu, ret;
 
-	guard->time = now - guard->last;
+	/* The clock may go back a little. */
+	guard->time = now > guard->last ? now - guard->last : 0;
 	if (guard->time >= GUARD_MIN_NS) {
 		guard->last = now;
 		for_each_possible_cpu(cpu) {
