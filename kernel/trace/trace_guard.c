@@ -67,7 +67,7 @@
 #define GUARD_MAX_PAUSE		(60ULL * NSEC_PER_SEC)
 
 #define GUARD_MAX_STEP		128
-/* So many samples a look are enough. */
+/* So many samples in a GUARD_PERIOD are enough. */
 #define GUARD_SAMPLES		1024
 #define GUARD_WAYS		8
 #define GUARD_SLOTS		512
@@ -541,21 +541,29 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 	return next;
 }
 
-/* Fits the steps to the CPUs' rates. Returns whether there were samples. */
-static bool guard_fit_steps(void)
+/* Fits a CPU's step to its rate in the last @time. Returns how many samples it took. */
+static u32 guard_fit_step(struct guard_steps *steps, u64 time)
 {
+	u32 taken = READ_ONCE(steps->taken) - steps->seen;
+	u64 records = mul_u64_u64_div_u64((u64)taken * max(steps->step, 1), GUARD_PERIOD_NS, time);
+
+	steps->seen += taken;
+	WRITE_ONCE(steps->step, clamp(records / GUARD_SAMPLES, 1, GUARD_MAX_STEP));
+	return taken;
+}
+
+/* Returns whether there were samples, or it is too early to say. */
+static bool guard_fit_steps(u64 now)
+{
+	static u64 last;
 	bool any = false;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct guard_steps *steps = per_cpu_ptr(&guard_steps, cpu);
-		u32 taken = READ_ONCE(steps->taken) - steps->seen;
-
-		steps->seen += taken;
-		any |= taken;
-		WRITE_ONCE(steps->step, clamp((u64)taken * max(steps->step, 1) / GUARD_SAMPLES, 1,
-					      GUARD_MAX_STEP));
-	}
+	if (now < last + GUARD_MIN_NS)
+		return true;
+	for_each_possible_cpu(cpu)
+		any |= guard_fit_step(per_cpu_ptr(&guard_steps, cpu), now - last);
+	last = now;
 	return any;
 }
 
@@ -572,7 +580,7 @@ static void guard_look(struct work_struct *work)
 		if (tr->guard)
 			next = min(next, guard_look_at(tr->guard, now));
 	}
-	if (guard_fit_steps())
+	if (guard_fit_steps(now))
 		next = min(next, GUARD_PERIOD);
 	else
 		WRITE_ONCE(guard_awake, 0);

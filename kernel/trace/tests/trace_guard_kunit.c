@@ -194,6 +194,28 @@ static void guard_kunit_steps(struct kunit *test)
 	}
 }
 
+/* The step depends on the rate alone: not on the time, or the step before. */
+static void guard_kunit_fit(struct kunit *test)
+{
+	for (unsigned int step = 1; step <= 16; step *= 4) {
+		struct guard_steps steps = { .taken = 16 * GUARD_SAMPLES / step, .step = step };
+
+		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), steps.taken);
+		KUNIT_EXPECT_EQ(test, steps.step, 16);
+		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), 0);
+		KUNIT_EXPECT_EQ(test, steps.step, 1);
+		steps.taken += 2 * GUARD_SAMPLES;
+		guard_fit_step(&steps, GUARD_PERIOD_NS / 10);
+		KUNIT_EXPECT_EQ(test, steps.step, 20);
+		steps.taken += 2 * GUARD_SAMPLES;
+		guard_fit_step(&steps, 10ULL * GUARD_PERIOD_NS);
+		KUNIT_EXPECT_EQ(test, steps.step, 4);
+		steps.taken += U32_MAX;
+		guard_fit_step(&steps, GUARD_MIN_NS);
+		KUNIT_EXPECT_EQ(test, steps.step, GUARD_MAX_STEP);
+	}
+}
+
 static struct trace_guard *guard_kunit_guard(struct kunit *test)
 {
 	struct trace_guard *guard = kunit_kzalloc(test, sizeof(*guard), GFP_KERNEL);
@@ -419,6 +441,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_samples),
 	KUNIT_CASE(guard_kunit_luck),
 	KUNIT_CASE(guard_kunit_steps),
+	KUNIT_CASE(guard_kunit_fit),
 	KUNIT_CASE(guard_kunit_pauses),
 	KUNIT_CASE(guard_kunit_reuse),
 	KUNIT_CASE(guard_kunit_function),
