@@ -219,7 +219,7 @@ static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard
 		if (!slot && !READ_ONCE(way[i].key))
 			slot = &way[i];
 	}
-	/* The next look makes room. */
+	/* Each look makes room for one: see guard_make_room(). */
 	if (!slot)
 		return;
 	WRITE_ONCE(slot->kind, kind);
@@ -266,6 +266,24 @@ static void guard_collect(struct guard_cpu *gc)
 		slot->cost = min(mul_u64_u64_div_u64(slot->calls, cost, 1000), U32_MAX);
 		if (!slot->calls)
 			WRITE_ONCE(slot->key, 0);
+	}
+}
+
+/* Of each full group of slots, the one with the fewest records makes room for another. */
+static void guard_make_room(struct guard_cpu *gc)
+{
+	for (unsigned int i = 0; i < GUARD_SLOTS; i += GUARD_WAYS) {
+		struct guard_slot *least = &gc->slot[i];
+
+		for (unsigned int way = 1; way < GUARD_WAYS; way++) {
+			if (gc->slot[i + way].calls < least->calls)
+				least = &gc->slot[i + way];
+		}
+		if (!least->calls)
+			continue;
+		WRITE_ONCE(least->key, 0);
+		/* Those since then are not the other's. */
+		least->seen = READ_ONCE(least->nr);
 	}
 }
 
@@ -529,6 +547,7 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 			guard_collect(gc);
 			guard_decide(guard, gc, per_cpu(guard_steps, cpu).step);
 			guard_take(guard, gc, cpu);
+			guard_make_room(gc);
 			cond_resched();
 		}
 		guard_move(guard, true, now);

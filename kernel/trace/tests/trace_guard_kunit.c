@@ -155,6 +155,37 @@ static void guard_kunit_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
 }
 
+/* A key that finds all slots of its group taken has a slot after the next look. */
+static void guard_kunit_full(struct kunit *test)
+{
+	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
+	unsigned long keys[GUARD_WAYS + 1] = {};
+	unsigned int nr = 0;
+	u64 sum;
+
+	KUNIT_ASSERT_NOT_NULL(test, gc);
+	for (unsigned long key = 16; nr < ARRAY_SIZE(keys); key += 16) {
+		if (hash_long(key, 6) == hash_long(16, 6))
+			keys[nr++] = key;
+	}
+	/* The fourth has the fewest records. */
+	for (unsigned int i = 0; i < nr; i++)
+		guard_note(gc, keys[i], TRACE_GUARD_FUNCTION, i == 3 ? 5 : 10 + i);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), GUARD_WAYS);
+	for_each_guard_slot(slot, gc)
+		KUNIT_EXPECT_NE(test, slot->key, keys[GUARD_WAYS]);
+	guard_make_room(gc);
+	for (unsigned int i = nr; i--;)
+		guard_note(gc, keys[i], TRACE_GUARD_FUNCTION, 100 + i);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), GUARD_WAYS);
+	for_each_guard_slot(slot, gc) {
+		KUNIT_EXPECT_NE(test, slot->key, keys[3]);
+		if (slot->key == keys[GUARD_WAYS])
+			KUNIT_EXPECT_EQ(test, slot->calls, 100 + GUARD_WAYS);
+	}
+	KUNIT_EXPECT_EQ(test, sum, (GUARD_WAYS + 1) * 100 + 36 - 103);
+}
+
 /* Of 100 samples in steps of 64, 80 are sure; of one, none is. */
 static void guard_kunit_luck(struct kunit *test)
 {
@@ -439,6 +470,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_large),
 	KUNIT_CASE(guard_kunit_text),
 	KUNIT_CASE(guard_kunit_samples),
+	KUNIT_CASE(guard_kunit_full),
 	KUNIT_CASE(guard_kunit_luck),
 	KUNIT_CASE(guard_kunit_steps),
 	KUNIT_CASE(guard_kunit_fit),
