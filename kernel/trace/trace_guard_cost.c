@@ -84,7 +84,18 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			      struct ftrace_regs *fregs)
 {
-	trace_function(ops->private, ip, parent_ip, tracing_gen_ctx());
+	struct trace_array *tr = ops->private;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_event *event;
+	struct ftrace_entry *entry;
+
+	event = trace_buffer_lock_reserve(buffer, TRACE_FN, sizeof(*entry), tracing_gen_ctx());
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_buffer_unlock_commit_nostack(buffer, event);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
