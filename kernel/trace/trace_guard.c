@@ -516,7 +516,8 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 	struct guard_row *row, *next;
 
 	list_for_each_entry_safe(row, next, &guard->rows, node) {
-		row->moves = name ? !*name || !strcmp(name, row->name) : now >= guard_due(row);
+		row->moves = name ? row->out && (!*name || !strcmp(name, row->name)) :
+				    now >= guard_due(row);
 		if (!row->moves)
 			continue;
 		if (!row->out)
@@ -800,8 +801,9 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 	char *text;
 	int ret;
 
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
+	/* Nothing written is no empty line. */
+	if (IS_ERR(buf) || !cnt)
+		return PTR_ERR_OR_ZERO(buf);
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
 		ret = guard_let_return(tr, text);

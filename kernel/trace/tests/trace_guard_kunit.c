@@ -376,7 +376,7 @@ static void guard_kunit_reuse(struct kunit *test)
 
 	list_del(&file.list);
 	guard_return(guard, "", 1);
-	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 1), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 61), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 }
 
@@ -401,6 +401,9 @@ static void guard_kunit_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 1);
 	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
 	KUNIT_EXPECT_FALSE(test, row->out);
+	/* Once more is an error, and forgets nothing. */
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, guard_kunit_row(test, guard), row);
 
 	/* After it was called back it does not leave for longer than the first time. */
 	guard_kunit_take(guard, ip, 2);
@@ -421,6 +424,7 @@ static void guard_kunit_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, row->times, 4);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 1);
 	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 64), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 	ftrace_free_filter(guard->tr->ops);
 }
