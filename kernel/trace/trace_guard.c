@@ -487,7 +487,8 @@ static int guard_move(struct trace_guard *guard, bool out, u64 now)
 		file = guard_file(guard, row->key);
 		if (file)
 			assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
-		else if (ret)
+		/* A site's text may have gone since the row was marked. */
+		else if (ret || (out && !ftrace_site_set_has(sites, row->key)))
 			continue;
 		row->out = out;
 		row->since = now;

@@ -266,7 +266,7 @@ static struct trace_guard *guard_kunit_guard(struct kunit *test)
 }
 
 /* The only row, or NULL. Locks are held: a test that fails must not end here. */
-static const struct guard_row *guard_kunit_row(struct kunit *test, struct trace_guard *guard)
+static struct guard_row *guard_kunit_row(struct kunit *test, struct trace_guard *guard)
 {
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
 	return list_first_entry_or_null(&guard->rows, struct guard_row, node);
@@ -385,7 +385,7 @@ static void guard_kunit_function(struct kunit *test)
 	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct ftrace_filter *filter = guard->tr->ops->filter;
-	const struct guard_row *row;
+	struct guard_row *row;
 
 	if (!ip)
 		kunit_skip(test, "no site");
@@ -414,6 +414,14 @@ static void guard_kunit_function(struct kunit *test)
 	/* A key that is neither a site nor a file leaves no row. */
 	guard_kunit_take(guard, (unsigned long)filter, 3);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+
+	/* One whose text goes before it is moved does not leave. */
+	row->key = (unsigned long)filter;
+	row->moves = true;
+	KUNIT_EXPECT_EQ(test, guard_move(guard, true, 3ULL * NSEC_PER_SEC), 1);
+	KUNIT_EXPECT_FALSE(test, row->out);
+	KUNIT_EXPECT_EQ(test, row->times, 2);
+	row->key = ip;
 
 	/* A site that went is forgotten by the filter; another of that name leaves at once. */
 	guard_kunit_take(guard, ip, 4);
