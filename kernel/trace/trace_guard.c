@@ -30,6 +30,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/fs.h>
@@ -449,6 +450,7 @@ static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *s
 	struct ftrace_filter *filter = guard->tr->ops->filter;
 	const struct guard_row *row;
 
+	KUNIT_STATIC_STUB_REDIRECT(guard_move_sites, guard, sites, out);
 	sites->nr = 0;
 	list_for_each_entry(row, &guard->rows, node) {
 		if (row->moves && (out ? !!ftrace_site_find(row->key) :

@@ -437,6 +437,87 @@ static void guard_kunit_function(struct kunit *test)
 	ftrace_free_filter(guard->tr->ops);
 }
 
+static int guard_kunit_no_memory(struct trace_guard *guard, struct ftrace_site_set *sites,
+				 bool out)
+{
+	return -ENOMEM;
+}
+
+/* Without memory functions stay as they are; events do not need it. */
+static void guard_kunit_move_fails(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	struct guard_row *row;
+
+	if (!ip)
+		kunit_skip(test, "no site");
+	guard(mutex)(&trace_types_lock);
+
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_no_memory);
+	guard_kunit_take(guard, ip, 1);
+	row = guard_kunit_row(test, guard);
+	if (!row)
+		return;
+	KUNIT_EXPECT_FALSE(test, row->out);
+	KUNIT_EXPECT_FALSE(test, row->moves);
+	KUNIT_EXPECT_EQ(test, row->times, 0);
+	list_add(&file.list, &guard->tr->events);
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+
+	/* The next look throttles it; a return fails, and comes late. */
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	guard_kunit_take(guard, ip, 2);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_no_memory);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 3), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 4), 1);
+	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 64), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	ftrace_free_filter(guard->tr->ops);
+}
+
+/* An instance goes with a limit, and with an event that is throttled. */
+static void guard_kunit_forget(struct kunit *test)
+{
+	struct trace_array *tr = guard_kunit_guard(test)->tr;
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	int users;
+
+	guard(mutex)(&trace_types_lock);
+
+	/* Without a guard there is nothing to forget. */
+	users = static_key_count(&trace_guard_on.key);
+	trace_guard_forget(tr);
+	for (unsigned int max = 0; max < 2; max++) {
+		KUNIT_EXPECT_NOT_NULL(test, guard_get(tr));
+		if (!tr->guard)
+			return;
+		tr->guard->max[GUARD_LIMIT_RATE] = max;
+		if (max)
+			static_branch_inc(&trace_guard_on);
+		list_add(&file.list, &tr->events);
+		guard_kunit_take(tr->guard, (unsigned long)&file, 1);
+		guard_kunit_row(test, tr->guard);
+		list_del(&file.list);
+		trace_guard_forget(tr);
+		KUNIT_EXPECT_NULL(test, tr->guard);
+		KUNIT_EXPECT_EQ(test, static_key_count(&trace_guard_on.key), users);
+	}
+	ftrace_free_filter(tr->ops);
+}
+
 #define GUARD_KUNIT_SLOW	80
 
 static unsigned int guard_kunit_looks;
@@ -489,6 +570,8 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_pauses),
 	KUNIT_CASE(guard_kunit_reuse),
 	KUNIT_CASE(guard_kunit_function),
+	KUNIT_CASE(guard_kunit_move_fails),
+	KUNIT_CASE(guard_kunit_forget),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
 };
