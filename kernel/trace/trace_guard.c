@@ -11,8 +11,8 @@
  * While an instance has a limit, each CPU takes a sample of about one in so many records,
  * where they are recorded: filtered tasks, CPUs and functions do not count. A sample is a
  * count in a small table of the instance and the CPU. Ten times a second a work looks at the
- * tables of all CPUs, wherever it runs. It is queued while there are samples, so it wakes no
- * CPU of an idle machine; the first sample after that queues it.
+ * tables of all CPUs, wherever it runs. It is queued while there are samples, and for a return that
+ * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
  *
  * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
  * file. Both return after a pause, which doubles each time that they leave again.
