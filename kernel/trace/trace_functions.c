@@ -53,17 +53,6 @@ enum {
 
 /* Writing a line */
 
-/* By how much preempt_count() is up while a line is written. */
-#define FUNC_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
-
-static __always_inline void func_fill(struct ftrace_entry *entry, unsigned long ip,
-				      unsigned long parent_ip)
-{
-	entry->ip = ip;
-	entry->parent_ip = parent_ip;
-	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
-}
-
 /*
  * trace_function(), in line. The context is looked at only if there is a line to
  * write.
@@ -73,22 +62,13 @@ static __always_inline void func_fill(struct ftrace_entry *entry, unsigned long 
 static __always_inline bool func_record(struct trace_array *tr, unsigned long ip,
 					unsigned long parent_ip)
 {
-	struct trace_record record;
-	struct ftrace_entry *entry;
-
 	if (static_branch_unlikely(&trace_function_exports_enabled)) {
 		if (rb_is_off(tr->array_buffer.buffer))
 			return false;
 		trace_function(tr, ip, parent_ip, tracing_gen_ctx_dec());
-		trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
-		return true;
-	}
-
-	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry), NULL);
-	if (unlikely(!entry))
+	} else if (unlikely(!trace_record_function(tr->array_buffer.buffer, ip, parent_ip))) {
 		return false;
-	func_fill(entry, ip, parent_ip);
-	trace_record_end(&record);
+	}
 	trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
 	return true;
 }
@@ -120,7 +100,7 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
 	if (unlikely(!entry))
 		goto out;
-	func_fill(entry, ip, parent_ip);
+	trace_record_fill_function(entry, ip, parent_ip);
 	trace_record_end_alone(cpu_buffer);
 	trace_guard_count(tr, ip, TRACE_GUARD_FUNCTION);
 out:

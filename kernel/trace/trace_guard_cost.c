@@ -66,17 +66,9 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 			      struct ftrace_regs *fregs)
 {
 	struct trace_array *tr = ops->private;
-	struct trace_record record;
-	struct ftrace_entry *entry;
 
 	preempt_disable_notrace();
-	entry = trace_record_begin_at(&record, tr->array_buffer.buffer, sizeof(*entry), NULL);
-	if (entry) {
-		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, 1));
-		entry->ip = ip;
-		entry->parent_ip = parent_ip;
-		trace_record_end(&record);
-	}
+	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
 	preempt_enable_notrace();
 }
 

@@ -160,6 +160,34 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 	ring_buffer_unlock_commit(record->buffer);
 }
 
+/* Functions */
+
+/* By how much preempt_count() is up while the call of a function is recorded. */
+#define TRACE_FUNCTION_OWN	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
+
+static __always_inline void trace_record_fill_function(struct ftrace_entry *entry, unsigned long ip,
+						       unsigned long parent_ip)
+{
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
+}
+
+/* trace_function() without exporters. Preemption is disabled. Returns whether there was room. */
+static __always_inline bool trace_record_function(struct trace_buffer *buffer, unsigned long ip,
+						  unsigned long parent_ip)
+{
+	struct trace_record record;
+	struct ftrace_entry *entry;
+
+	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), NULL);
+	if (unlikely(!entry))
+		return false;
+	trace_record_fill_function(entry, ip, parent_ip);
+	trace_record_end(&record);
+	return true;
+}
+
 /* Events */
 
 /* Whether an event has to be looked at before it is known that it is recorded. */

@@ -248,7 +248,7 @@ static void func_kunit_expect_ctx(struct kunit *test, const char *name)
 	do {
 		before = tracing_gen_ctx();
 		preempt_disable_notrace();
-		trace_record_entry(&entry, trace_word_without(TRACE_FN, FUNC_PREEMPT_OFF));
+		trace_record_entry(&entry, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
 		preempt_enable_no_resched_notrace();
 		after = tracing_gen_ctx();
 	} while (before != after);
