@@ -788,12 +788,6 @@ static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *
 	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
 }
 
-static int guard_let_return(struct trace_array *tr, const char *name)
-{
-	guard(mutex)(&trace_types_lock);
-	return tr->guard ? guard_return(tr->guard, name, trace_guard_clock()) : 0;
-}
-
 static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	char *buf __free(kfree) = cnt < GUARD_MAX_TEXT ? memdup_user_nul(ubuf, cnt) :
@@ -809,7 +803,8 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 		return PTR_ERR_OR_ZERO(buf);
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
-		ret = guard_let_return(tr, text);
+		guard(mutex)(&trace_types_lock);
+		ret = tr->guard ? guard_return(tr->guard, text, trace_guard_clock()) : 0;
 		right = ret || !*text;
 	} else {
 		right = guard_parse(file, text, &max);
