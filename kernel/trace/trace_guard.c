@@ -659,12 +659,10 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 		return -ENOMEM;
 	had = guard_has_limit(guard);
 	WRITE_ONCE(guard->max[limit], max);
-	if (had == guard_has_limit(guard))
-		return 0;
-	if (had) {
+	if (had && !guard_has_limit(guard))
 		static_branch_dec(&trace_guard_on);
+	if (had || !guard_has_limit(guard))
 		return 0;
-	}
 	/* Samples from before the last limit went are not of the time that begins now. */
 	for_each_possible_cpu(cpu)
 		guard_collect(per_cpu_ptr(guard->cpu, cpu));
