@@ -114,7 +114,7 @@ struct guard_cpu {
 };
 
 #define for_each_guard_slot(pos, gc)							\
-	for (struct guard_slot *pos = (gc)->slot; pos < (gc)->slot + GUARD_SLOTS; pos++)
+	for ((pos) = (gc)->slot; (pos) < (gc)->slot + GUARD_SLOTS; (pos)++)
 
 /**
  * struct trace_guard - the limits of an instance
@@ -259,6 +259,8 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 
 static void guard_collect(struct guard_cpu *gc)
 {
+	struct guard_slot *slot;
+
 	for_each_guard_slot(slot, gc) {
 		u64 cost = guard_cost[READ_ONCE(slot->kind)];
 
@@ -291,6 +293,7 @@ static void guard_make_room(struct guard_cpu *gc)
 /* The most expensive ones leave until the rest costs no more than @max. */
 static void guard_shed(struct guard_cpu *gc, u64 max)
 {
+	struct guard_slot *slot;
 	u64 sum = 0;
 
 	for_each_guard_slot(slot, gc)
@@ -311,6 +314,7 @@ static void guard_shed(struct guard_cpu *gc, u64 max)
 static void guard_decide(const struct trace_guard *guard, struct guard_cpu *gc, u32 step)
 {
 	const unsigned int *max = guard->max;
+	struct guard_slot *slot;
 	/* Short bursts are no rate. */
 	u64 most = mul_u64_u64_div_u64(max[GUARD_LIMIT_RATE], max(guard->time, GUARD_PERIOD_NS),
 				       NSEC_PER_SEC);
@@ -425,6 +429,8 @@ static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt
 /* Functions and events over a limit are to leave, if they did not before. */
 static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned int cpu)
 {
+	struct guard_slot *slot;
+
 	for_each_guard_slot(slot, gc) {
 		struct guard_row *row;
 

@@ -31,6 +31,7 @@ static struct guard_cpu *guard_kunit_make(u64 time, const u32 calls[GUARD_KUNIT_
 /* For which limits the keys have to leave: two bits for each, from the left. */
 static unsigned int guard_kunit_over(struct guard_cpu *gc, unsigned int rate, unsigned int overhead)
 {
+	struct guard_slot *slot;
 	unsigned int over = 0;
 
 	guard_kunit_limits.max[GUARD_LIMIT_RATE] = rate;
@@ -118,6 +119,7 @@ static void guard_kunit_text(struct kunit *test)
 /* How many keys had records when the table was looked at; @sum gets how many these had. */
 static unsigned int guard_kunit_collect(struct guard_cpu *gc, u64 *sum)
 {
+	struct guard_slot *slot;
 	unsigned int nr = 0;
 
 	*sum = 0;
@@ -133,6 +135,7 @@ static unsigned int guard_kunit_collect(struct guard_cpu *gc, u64 *sum)
 static void guard_kunit_samples(struct kunit *test)
 {
 	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
+	struct guard_slot *slot;
 	unsigned int nr;
 	u64 sum;
 
@@ -160,6 +163,7 @@ static void guard_kunit_full(struct kunit *test)
 {
 	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
 	unsigned long keys[GUARD_WAYS + 1] = {};
+	struct guard_slot *slot;
 	unsigned int nr = 0;
 	u64 sum;
 
@@ -276,6 +280,7 @@ static struct guard_row *guard_kunit_row(struct kunit *test, struct trace_guard 
 static void guard_kunit_take(struct trace_guard *guard, unsigned long key, unsigned int at)
 {
 	struct guard_cpu *gc = &guard_kunit_cpu;
+	struct guard_slot *slot;
 
 	guard->last = (u64)at * NSEC_PER_SEC;
 	guard->time = NSEC_PER_SEC;
