@@ -533,7 +533,7 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 			guard_free_row(row);
 		/* The user's word counts for more than how often it left. */
 		else if (name)
-			row->pause = 0;
+			row->pause = row->times = 0;
 	}
 	return guard_move(guard, false, now);
 }
