@@ -44,7 +44,7 @@ struct ftrace_gate_count {
 };
 
 /**
- * struct ftrace_gate - counts who is inside of an ops
+ * struct ftrace_gate - counts the tasks inside of an ops
  * @count: one for each CPU
  * @ref: the ops, and each callset whose trampoline counts here
  */
@@ -294,10 +294,10 @@ struct ftrace_retiree {
 };
 
 /**
- * struct ftrace_callset_link - what a callset keeps of one of its ops
+ * struct ftrace_callset_link - a callset's link to one of its ops
  * @node: in the ops' list of callsets; unhashed once the ops is silenced here
  * @cs: the callset
- * @gate: counts who is inside of the ops; NULL if nothing of the ops can go away
+ * @gate: counts the tasks inside of the ops; NULL if nothing of the ops can go away
  */
 struct ftrace_callset_link {
 	struct hlist_node	node;
@@ -311,7 +311,7 @@ struct ftrace_callset_link {
  * @cs: the callset
  * @start: where it begins
  * @size: how many bytes it has
- * @name: what it is called
+ * @name: its name
  */
 struct ftrace_code {
 	struct latch_tree_node	tree;
@@ -334,29 +334,29 @@ struct ftrace_code {
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
  * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
- * @graph_func: what is called for those of a struct fgraph_ops
+ * @graph_func: the function that is called for those of a struct fgraph_ops
  * @counting: one of its ops counts calls
  * @one: ftrace_list_func() calls its one ops as it is
  * @counts: where the stubs of its sites count on their way to @tramp, for the first
  *	    ops that does; NULL if the sites call @target
  * @stubs: the stubs
  * @successor: where its sites go, if @leaving; itself if they stay
- * @target: what its sites call
+ * @target: the code that its sites call
  * @tramp: its trampoline; 0 where @target is another's code
  * @tramp_size: bytes of code at @tramp
- * @arch: what the architecture keeps of the trampoline
+ * @arch: the architecture's data of the trampoline
  * @hash: in the hash of callsets by their ops
  * @idle: in the list of those without sites
  * @code: its trampoline, to be found
  * @retiree: frees the callset and its trampoline
- * @entry: what the word at a site points to, on an architecture that has such a word
+ * @entry: the word at a site points here, on an architecture that has such a word
  * @late: the direct function that follows the other ops, on an architecture without
  *	  trampolines
  * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
  *
- * What a trampoline or ftrace_list_func() uses is constant once the callset is
+ * All that a trampoline or ftrace_list_func() uses is constant once the callset is
  * published, but for an ops that is silenced: see ftrace_callset_silence().
  *
  * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
@@ -404,7 +404,7 @@ struct ftrace_callset {
  * @ops: the ops
  *
  * Context: any.
- * Return: its address; 0 if the ops has none.
+ * Return: its address; 0 without a direct function.
  */
 static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
 {
@@ -583,7 +583,7 @@ static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
 
 /**
  * struct ftrace_counts - how often sites were called, or how long that took
- * @ref: who counts there or reads them
+ * @ref: the users that count there or read them
  * @words: numbers for each site
  * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
  *	     being counted, where it is asked

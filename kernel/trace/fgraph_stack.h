@@ -110,7 +110,7 @@ static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned in
 /* The last entry, which has no data. */
 static __always_inline void fgraph_drop_frame(struct task_struct *task)
 {
-	/* Likewise. And an interrupt leaves the value as it was. */
+	/* The entry has been read. And an interrupt leaves the value as it was. */
 	barrier();
 	task->curr_ret_stack -= FGRAPH_ENTRY_WORDS;
 }

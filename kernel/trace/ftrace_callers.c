@@ -77,7 +77,7 @@ struct ftrace_callers *ftrace_callers_alloc(unsigned int bits)
 
 /**
  * ftrace_callers_free - free a table
- * @callers: the table, where nobody counts; or NULL
+ * @callers: the table, where no callback counts any more; or NULL
  *
  * Context: ftrace_lock is held; sleeps.
  */
@@ -108,8 +108,8 @@ void ftrace_callers_reset(struct ftrace_callers *callers)
 }
 
 /*
- * Returns whose the slot is, or 0 if it was free. Where one at a time takes a slot, another
- * CPU or an NMI that comes meanwhile finds none.
+ * Returns the pair that has the slot, or 0 if it was free. Where one at a time takes a slot,
+ * another CPU or an NMI that comes meanwhile takes no slot.
  */
 static u64 callers_take(u64 *slot, u64 key)
 {
@@ -125,7 +125,7 @@ static u64 callers_take(u64 *slot, u64 key)
 		old = READ_ONCE(*slot);
 		if (!old)
 			WRITE_ONCE(*slot, key);
-		/* The next one sees what has become of the slot. */
+		/* The next one sees the new key of the slot. */
 		smp_store_release(&busy, 0);
 	}
 	raw_local_irq_restore(flags);
@@ -139,9 +139,8 @@ static u64 callers_take(u64 *slot, u64 key)
  * @ip: the site
  * @parent: the address that its function returns to
  *
- * Context: any that can be traced, NMI included. What interrupts it may take the slot that
- * it was about to take: for the same pair, or for another one, and then it goes on to the
- * next.
+ * Context: any that can be traced, NMI included. An interrupt may take the slot that this
+ * call was about to take. If that was for another pair, this call goes on to the next slot.
  */
 void ftrace_callers_add(struct ftrace_callers *callers, unsigned long ip, unsigned long parent)
 {

@@ -31,7 +31,7 @@
  * @nr: number of @key
  * @mask: leaves of a hash the number of a slot
  * @count: the counts of FTRACE_CALLERS_CHUNK slots each
- * @key: the pair in each slot; 0 if there is none
+ * @key: the pair in each slot; 0 if the slot is free
  */
 struct ftrace_callers {
 	struct list_head	node;

@@ -297,7 +297,7 @@ static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
  * @cs: a callset, or NULL for the empty one
  * @ops: the ops
  *
- * A callset that is made here has no sites and no trampoline yet; if none get
+ * A callset that is made here has no sites and no trampoline yet; if no site gets
  * it, ftrace_callsets_drop_idle() drops it.
  *
  * Context: ftrace_lock is held; sleeps.
@@ -464,8 +464,9 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
  * ftrace_callset_establish - settle the target of a callset's sites
  * @cs: the callset
  *
- * That is its trampoline. One that only has a direct function needs none, and one
- * that cannot get any goes through ftrace_caller and ftrace_list_func().
+ * That is its trampoline. A callset that only has a direct function needs no
+ * trampoline. One that cannot get a trampoline goes through ftrace_caller and
+ * ftrace_list_func().
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, also if it was settled before; -ENOMEM if the callset cannot do

@@ -8,8 +8,8 @@
  * Invariants:
  *  1. __ftrace_callset_only is a callset only if no other has a number: no task is on
  *     the way from a site of another one then, as each keeps its number until a grace
- *     period after its last site (see ftrace_retire()), and each site holds what its
- *     record says.
+ *     period after its last site (see ftrace_retire()), and each site calls the callset
+ *     that its record names.
  *  2. It is NULL for all CPUs before another callset gets its first site.
  *
  * ftrace_lock covers everything but ftrace_callset_get() and ftrace_callset_only(),

@@ -190,7 +190,7 @@ u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_ta
  * @table: the record's table
  * @index: where the record is in the table
  *
- * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire() waits
+ * Context: any; ftrace_lock is held, or the caller is one that ftrace_retire() waits
  * for.
  * Return: the count, the first one of several, or NULL if the site was never to be counted.
  */
@@ -274,7 +274,7 @@ static void counts_zero_this_cpu(void *data)
  * @size: how many words a group has, COUNTS_CHUNK at most
  * @nr: how many words there are in all; the last group may have fewer than @size
  *
- * Each CPU does so for itself: what it counts meanwhile is counted before or after.
+ * Each CPU does so for itself: a call that it counts meanwhile is counted before or after.
  *
  * Context: sleeps.
  */

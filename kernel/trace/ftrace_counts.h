@@ -18,9 +18,9 @@
 #define FTRACE_COUNT_GROUP	256
 
 /**
- * struct ftrace_time - what the calls of a site took that have returned, on one CPU
+ * struct ftrace_time - the time of the calls of a site that have returned, on one CPU
  * @total: nanoseconds, all together
- * @self: the same without what is in other functions' totals
+ * @self: the same without the time that is in other functions' totals
  * @max: of the call that took the longest
  * @squares: the sum of the squares of the totals or the selves, modulo 2^64, if asked for
  *
@@ -41,7 +41,7 @@ struct ftrace_time {
  * @retiree: frees it
  * @words: of each record
  * @nr: number of @group
- * @group: the counts of FTRACE_COUNT_GROUP records; NULL if none of them was counted
+ * @group: the counts of FTRACE_COUNT_GROUP records; NULL if they never were counted
  */
 struct ftrace_count_table {
 	struct hlist_node		node;

@@ -15,8 +15,8 @@ DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
 
 /*
  * An NMI may count between any two instructions, and the task may move to another CPU.
- * x86 adds to a counter of this CPU by one instruction, and keeps its store behind what
- * was done before. Elsewhere this_cpu_add() may be several instructions with interrupts
+ * x86 adds to a counter of this CPU by one instruction, and keeps its store behind all
+ * earlier ones. Elsewhere this_cpu_add() may be several instructions with interrupts
  * off, or take no care of the order. An atomic operation is right on any CPU's counter.
  */
 static __always_inline void ftrace_gate_add(unsigned int __percpu *counter, unsigned int n)

@@ -250,7 +250,7 @@ void __weak ftrace_arch_code_modify_prepare(void)
 /**
  * ftrace_arch_code_modify_post_process - after an update
  *
- * Likewise.
+ * The architecture's, if it has something to do there.
  */
 void __weak ftrace_arch_code_modify_post_process(void)
 {

@@ -196,7 +196,7 @@ static struct ftrace_site_set *match_number(const struct site_pattern *pattern)
 }
 
 /**
- * ftrace_site_set_drop_quarantined - leave sites in quarantine out of what is asked for
+ * ftrace_site_set_drop_quarantined - take the sites in quarantine out of a set
  * @set: just made; no other CPU sees it
  *
  * Context: ftrace_lock is held; sleeps.

@@ -4,15 +4,14 @@
  * with CONFIG_FUNCTION_GRAPH_TRACER, for how long.
  *
  *	function_profile_enabled	1 starts from zero, 0 stops
- *	trace_stat/function<cpu>	what was counted, as it is when opened
+ *	trace_stat/function<cpu>	the counts, as they are when it is opened
  *
  * Calls are counted as those of the tracer count are (ftrace_counts.c), and timed as its
  * are (ftrace_times.c), for the filter of the top instance.
  *
  * Lock order:
  *	profile_mutex > ftrace_lock
- * profile_mutex covers enabling, and the buffer for text. ftrace_lock covers what was
- * counted.
+ * profile_mutex covers enabling, and the buffer for text. ftrace_lock covers the counts.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -60,7 +59,7 @@ struct profile_line {
 
 /**
  * struct profile_stat - one CPU's file
- * @stat: what trace_stat.c needs to know
+ * @stat: the file, for trace_stat.c
  * @cpu: the CPU
  */
 struct profile_stat {
@@ -84,7 +83,7 @@ static struct ftrace_times profile_times = {
 
 /* Switching */
 
-/* What was counted before is there as long as anything may fail. */
+/* The counts of the last time stay as long as anything may fail. */
 static int profile_enable(void)
 {
 	int ret = register_ftrace_function(&profile_ops);
@@ -194,7 +193,7 @@ void ftrace_graph_graph_time_control(bool enable)
  * The whole is rounded down. If time^2 / hits is rounded up first, the number is the
  * same, and nothing larger than the sum of squares has to fit into 64 bits.
  *
- * What cannot be, as that sum did not fit or calls are under way, is 0.
+ * A result that cannot be, as that sum did not fit or calls are under way, is 0.
  */
 static u64 profile_variance(const struct profile_line *line)
 {

@@ -13,7 +13,7 @@
  *     is refused. The exception is a site that is marked as modified: a livepatch
  *     or an IPMODIFY ops that replaced its function has yet to detach from it.
  *
- * ftrace_lock covers everything but ftrace_site_find() and what it uses.
+ * ftrace_lock covers everything but ftrace_site_find() and the data that it uses.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
@@ -52,7 +52,7 @@ unsigned int ftrace_nr_sites;
 /* Counts changes of the map, for readers that let go of the lock. */
 unsigned long ftrace_sites_changed;
 
-/* What dyn_ftrace_total_info shows: sites, pages of records, tables. */
+/* The file dyn_ftrace_total_info shows these: sites, pages of records, tables. */
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
@@ -99,7 +99,7 @@ struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
  * ftrace_table_find - find the table of an address
  * @ip: the address
  *
- * Context: any; ftrace_lock is held, or the caller is one whom ftrace_retire()
+ * Context: any; ftrace_lock is held, or the caller is one that ftrace_retire()
  * waits for.
  * Return: the table whose text @ip is in, or NULL.
  */
@@ -146,7 +146,7 @@ static void sites_index(struct ftrace_table *table)
  * @ip: the address
  *
  * Context: any.
- * Return: its index; the table's nr if there is none.
+ * Return: its index; the table's nr without such a record.
  */
 unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned long ip)
 {
@@ -176,7 +176,7 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 	return lo;
 }
 
-/* The first site in [@start, @end] of a table, or of none, with its record; or 0. */
+/* The first site in [@start, @end] of a table, with its record; or 0. @table may be NULL. */
 static unsigned long site_first_in(const struct ftrace_table *table, unsigned long start,
 				   unsigned long end, const struct ftrace_record **rec)
 {
@@ -190,7 +190,7 @@ static unsigned long site_first_in(const struct ftrace_table *table, unsigned lo
 	return ip <= end ? ip : 0;
 }
 
-/* Likewise. The range spans no table, but may begin before the one that it ends in. */
+/* The same in any table. The range may begin before the table that it ends in, but spans none. */
 static unsigned long site_first(unsigned long start, unsigned long end,
 				const struct ftrace_record **rec)
 {
@@ -236,7 +236,7 @@ struct ftrace_record *ftrace_site_find(unsigned long ip)
  * @end: last address, itself part of the range
  *
  * Context: any.
- * Return: the first site in the range; 0 if there is none that can be used.
+ * Return: the first site in the range that can be used, or 0.
  */
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
@@ -499,7 +499,7 @@ int ftrace_table_add(struct ftrace_table *table)
  * ftrace_table_remove - take a table out of the map, and free it in the background
  * @table: the table, whose sites have no callset
  *
- * What the text at its sites holds does not matter any more.
+ * The instructions at its sites do not matter any more.
  *
  * Context: ftrace_lock is held; sleeps.
  */
@@ -510,7 +510,7 @@ void ftrace_table_remove(struct ftrace_table *table)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* A few pointers; and the text is going away whatever happens. */
+	/* A few pointers; and the text goes away in any case. */
 	map = table_map_alloc(table_map->nr - 1, GFP_KERNEL | __GFP_NOFAIL);
 	for (unsigned int i = 0; i < table_map->nr; i++) {
 		if (table_map->table[i] != table)
@@ -522,7 +522,7 @@ void ftrace_table_remove(struct ftrace_table *table)
 
 /**
  * ftrace_table_free - free a table
- * @table: the table, which nobody can find
+ * @table: the table, which is not in the map
  */
 void ftrace_table_free(struct ftrace_table *table)
 {
@@ -574,7 +574,7 @@ static int rec_cmp(const void *a, const void *b)
 
 /**
  * ftrace_table_sort - put the records of a table in order
- * @table: the table, which nobody can find yet
+ * @table: the table, which is not in the map yet
  */
 void ftrace_table_sort(struct ftrace_table *table)
 {

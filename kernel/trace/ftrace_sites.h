@@ -57,7 +57,7 @@ static inline bool ftrace_rec_quarantined(const struct ftrace_record *rec)
 
 /*
  * Callers hold ftrace_lock: readers without it see the old or the new word.
- * @mark is what the record remembers of its new callset, from now on.
+ * @mark is the mark of its new callset, which the record keeps from now on.
  */
 static inline void ftrace_rec_set_callset(struct ftrace_record *rec, u32 nr, u32 mark)
 {
@@ -111,7 +111,7 @@ static inline unsigned long ftrace_rec_ip(const struct ftrace_table *table,
 	return table->base + rec->offset;
 }
 
-/* What the linker script puts around the offsets of the sites of the kernel. */
+/* The linker script puts these around the offsets of the sites of the kernel. */
 extern u32 __start_mcount_loc[];
 extern u32 __stop_mcount_loc[];
 

@@ -2,14 +2,15 @@
 /*
  * Static function tracing: the sites are not switched. Each function calls
  * __fentry__ at all times, which returns at once while ftrace_trace_function is
- * ftrace_stub, and otherwise calls what it points to. There are no records, no
+ * ftrace_stub, and otherwise calls that function. There are no records, no
  * filters and no trampolines; every ops that is registered gets every call.
  *
  * Invariants:
  *  1. ftrace_trace_function is ftrace_list_func() while an active ops is
  *     registered, and ftrace_stub otherwise.
  *  2. An ops that has left ftrace_ops_registered leads on to its rest until
- *     everybody is done who was walking the list; only then is it used again.
+ *     all walks of the list that may have met it are over. Only then is it used
+ *     again.
  *
  * ftrace_lock covers the list and ftrace_trace_function. ftrace_list_func()
  * runs without it, wherever a function is called, NMIs included.
@@ -30,7 +31,7 @@
 #include "ftrace_ops.h"
 #include "trace.h"
 
-/* What __fentry__ calls, and looks at for each call of each function. */
+/* The function that __fentry__ calls. It looks here for each call of each function. */
 ftrace_func_t ftrace_trace_function __read_mostly = ftrace_stub;
 
 /**
@@ -109,7 +110,7 @@ void ftrace_detach(struct ftrace_ops *ops)
 	list_del_rcu(&ops->list);
 	static_update();
 
-	/* Those who walk the list may be anywhere in it. */
+	/* A walk of the list may be anywhere in it. */
 	ftrace_gate_close();
 	ftrace_gate_wait_each(&ftrace_list_gate);
 	INIT_LIST_HEAD(&ops->list);
@@ -117,7 +118,7 @@ void ftrace_detach(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_wait - wait until nobody is inside of an ops
+ * ftrace_ops_wait - wait until no task is inside of an ops
  * @ops: detached; ftrace_detach() has waited
  *
  * Context: any.
@@ -127,7 +128,7 @@ void ftrace_ops_wait(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_update_all - call all ops, or none, as ftrace_enabled says
+ * ftrace_update_all - call all ops or stop calling them, as ftrace_enabled says
  *
  * Context: ftrace_lock is held.
  * Return: 0.
@@ -139,7 +140,7 @@ int ftrace_update_all(void)
 }
 
 /**
- * ftrace_ops_set_func - change what an ops calls
+ * ftrace_ops_set_func - change the callback of an ops
  * @ops: the ops
  * @func: its new callback
  *
@@ -157,7 +158,7 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
  * @tr: the top instance
  * @d_tracer: its directory
  *
- * They are about sites, which nobody keeps a record of.
+ * They are about sites, of which there are no records here.
  */
 void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
 {

@@ -8,7 +8,7 @@
  *    the distance from the entry itself to the site, in the order of the link.
  *  - In a finished image, the distance from _text, ascending; struct
  *    ftrace_image_sites says so, and how many entries count.
- *  - In objects from gcc -mrecord-mcount and in what kpatch-build makes, a
+ *  - In objects from gcc -mrecord-mcount and in those of kpatch-build, a
  *    64-bit address. Read as two u32, the upper half of a kernel address would
  *    be the distance of a site that lies one byte before its own entry, where
  *    no text is: the two forms cannot be mistaken for each other, and the link
@@ -59,7 +59,7 @@
 #define FTRACE_ENTRY_WORDS	(FTRACE_ENTRIES_ARE_PLACES ? sizeof(long) / sizeof(u32) : 1)
 
 /**
- * struct ftrace_image_sites - what scripts/recordmcount says of the image
+ * struct ftrace_image_sites - the note of scripts/recordmcount about the image
  * @version: 1 if the table is finished, 0 if it is as the linker left it
  * @nr: number of entries that count
  * @dropped: entries of weak functions that lost the link
@@ -72,7 +72,7 @@ struct ftrace_image_sites {
 	u32	reserved;
 };
 
-/* Written after the link, so the compiler must not know what is in it. */
+/* Written after the link, so the compiler must not know its contents. */
 __visible struct ftrace_image_sites ftrace_image_sites __initdata = { };
 
 static const struct ftrace_image_sites * __init image_sites(void)
@@ -91,7 +91,7 @@ static void text_remove(struct ftrace_table *table)
 
 	ftrace_detach_table(table);
 	ftrace_counts_forget_table(table);
-	/* The commands look up in their filters what they have to forget. */
+	/* The commands look up in their filters the sites that they have to forget. */
 	ftrace_command_forget_range(table->start, table->end);
 	ftrace_graph_filter_forget_range(table->start, table->end);
 	ftrace_filter_forget_range(table->start, table->end);
@@ -126,8 +126,8 @@ static u32 boot_dropped __initdata;
 
 /*
  * The compiler's table, and one that the build has not finished, still have weak functions
- * that lost the link: what is at such a site seems to belong to the function before it. That
- * one has a site before it, or its head is too far away.
+ * that lost the link: such a site seems to belong to the function before it. That function
+ * has a site before it, or its head is too far away.
  */
 static void __init boot_drop_nameless(struct ftrace_table *table)
 {

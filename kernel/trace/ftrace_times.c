@@ -17,18 +17,19 @@
  *
  * The time that a function spends in others is told from a variable of the task, the sum S
  * of the totals of calls that have returned and of which the caller has not. A function
- * that finds S as it is entered, and takes T, leaves S + T to its caller, whatever was
- * added by those that it called; what they added is not its own. The work of an interrupt
- * is that of a callee.
+ * that finds S as it is entered, and takes T, leaves S + T to its caller, however much its
+ * callees added. The sum that they added is not its own time. The work of an interrupt is
+ * that of a callee.
  *
  * Invariants:
  *  1. A site is hooked for a user after its times were made. They stay as long as the text
  *     and the user, to be read and used again.
  *  2. A time is added to by one instruction, on the CPU that the function returns on, or as
  *     this_cpu_add() does it elsewhere. The maximum is exchanged.
- *  3. times_started[idx] is the user whose fgraph_ops has that index, or &times_none. What
- *     ftrace_times_return() finds there is freed after a grace period (ftrace_retire()). A
- *     call that an earlier user of the index hooked has an earlier generation, and no times.
+ *  3. times_started[idx] is the user whose fgraph_ops has that index, or &times_none. A
+ *     user that ftrace_times_return() finds there is freed after a grace period
+ *     (ftrace_retire()). A call that an earlier user of the index hooked has an earlier
+ *     generation, and no times.
  *
  * ftrace_lock covers the list of users and their times. Starting and stopping is serialized
  * by the users.
@@ -96,7 +97,7 @@ static __always_inline unsigned long times_index(const struct times_text *text, 
 	return i;
 }
 
-/* The times of the core kernel's site at @offset; NULL if there are none. */
+/* The times of the core kernel's site at @offset; NULL if it has no times. */
 static __always_inline struct ftrace_time __percpu *
 times_in_core(const struct ftrace_count_table *core, unsigned long offset)
 {
@@ -115,7 +116,7 @@ times_in_core(const struct ftrace_count_table *core, unsigned long offset)
  * @index: where the record is in the table
  *
  * Context: as for ftrace_counts_find().
- * Return: the times, which may change at any time; NULL if there are none of the record.
+ * Return: the times, which may change at any time; NULL if the record has no times.
  */
 const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
 						     const struct ftrace_table *table,
@@ -242,7 +243,7 @@ static void times_choose(struct ftrace_times *times)
 }
 
 #ifdef FTRACE_TIMES_PATH
-/* An entry has one word of data, without a header: what the task's variable was. */
+/* An entry has one word of data, without a header: the task's variable as it was. */
 #define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 1)
 
 /* Of a generation that is never reached. */
@@ -267,9 +268,9 @@ static __always_inline unsigned long *times_sum(struct ftrace_ret_stack *frame)
 }
 
 /*
- * What ftrace_graph_func() and times_entry() do, in line, for sites that no other graph user
- * has. As this calls nothing that can be traced there is no recursion to guard against, and
- * what interrupts it leaves the return stack as it was.
+ * ftrace_graph_func() and times_entry() in line, for sites that no other graph user has. As
+ * this calls nothing that can be traced there is no recursion to guard against. An interrupt
+ * leaves the return stack as it was.
  */
 __no_stack_protector
 static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
@@ -312,8 +313,8 @@ NOKPROBE_SYMBOL(times_return_elsewhere);
 /**
  * ftrace_times_return - a function returns that times_call() has hooked
  *
- * Called by times_return_to_handler(). A task that is preempted here holds up what was
- * retired.
+ * Called by times_return_to_handler(). Objects that are retired stay until a task that is
+ * preempted here goes on.
  *
  * Context: any that can be traced, NMI included.
  * Return: where the function was to return to.
@@ -347,7 +348,7 @@ unsigned long ftrace_times_return(void)
 
 	total = times_elapsed(frame->calltime, cycles);
 	sum = *times_sum(frame) + total;
-	/* What they that it called have left, if that can be. */
+	/* Without the totals of its callees, if that can be. */
 	self = times_minus(sum, *var);
 	*var = sum;
 	offset = frame->func - times_core.base;
@@ -408,7 +409,7 @@ static void times_set_started(const struct ftrace_times *times, bool started)
 /**
  * ftrace_times_set_off - say on which CPUs calls are left out
  * @times: the user
- * @off: not 0 on these; NULL if there are none
+ * @off: not 0 on these; NULL to leave out no CPU
  *
  * Context: ftrace_lock is held.
  */
@@ -453,8 +454,8 @@ void ftrace_times_reset(struct ftrace_times *times)
  * ftrace_times_init - make a user of times
  * @times: zeroed; its memory stays for a grace period after the last ftrace_times_stop(), as
  *	   ftrace_retire() waits for
- * @like: whose filter and instance it shares; NULL for the filter of the top instance,
- *	  whatever its pids
+ * @like: the ops whose filter and instance it shares; NULL for the filter of the top
+ *	  instance, without regard to its pids
  */
 void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 {
@@ -508,7 +509,7 @@ static struct ftrace_table *times_core_table(void)
 	return NULL;
 }
 
-/* Makes what the callbacks find; it stays. */
+/* Makes the counts that the callbacks find; they stay. */
 static int times_prepare(struct ftrace_times *times)
 {
 	struct ftrace_table *table = times_core_table();
@@ -524,7 +525,7 @@ static int times_prepare(struct ftrace_times *times)
 	if (!times->counts)
 		return -ENOMEM;
 	WRITE_ONCE(times->core, ftrace_counts_table(times->counts, table));
-	/* Whoever attaches sites to it makes their times. */
+	/* The transaction that attaches sites to it makes their times. */
 	times->gops.ops.counts = times->counts;
 	return times->core ? 0 : -ENOMEM;
 }
@@ -541,7 +542,7 @@ static void times_forget(struct ftrace_times *times)
  *
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
  * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
- * register_ftrace_graph(). On failure nothing is hooked, and what was counted before is
+ * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
  * still there.
  */
 int ftrace_times_start(struct ftrace_times *times)
@@ -564,7 +565,7 @@ int ftrace_times_start(struct ftrace_times *times)
 }
 
 /**
- * ftrace_times_stop - end adding up times; what was counted stays
+ * ftrace_times_stop - end adding up times; the sums stay
  * @times: the user, started
  *
  * Context: sleeps; takes ftrace_lock. Serialized for each user.

@@ -18,10 +18,10 @@
 struct ftrace_count_table;
 
 /**
- * enum ftrace_times_square - what is squared
+ * enum ftrace_times_square - the time that is squared
  * @FTRACE_TIMES_SQUARE_NONE: nothing
  * @FTRACE_TIMES_SQUARE_TOTAL: the totals of calls
- * @FTRACE_TIMES_SQUARE_SELF: what is their own
+ * @FTRACE_TIMES_SQUARE_SELF: the calls' own times
  */
 enum ftrace_times_square {
 	FTRACE_TIMES_SQUARE_NONE,

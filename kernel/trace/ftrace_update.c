@@ -58,7 +58,7 @@ struct change_cursor {
  * @wanted: whether it is to be called at all after the transaction
  * @only: sites to attach to; no set means all
  * @not: sites to leave out, if there is a set
- * @out: likewise, as they are recorded too often
+ * @out: more sites to leave out, as they are recorded too often
  * @map: from old to new callset: index = 2 * number + (the ops wants the site);
  *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
  *	 has no memory when the tracers that the command line names are attached

@@ -20,7 +20,7 @@
  *     disabled. Once a grace period has passed since rethook_stop(), nothing
  *     goes into the caches and the pool any more.
  *  3. A rethook is freed with the last of its nodes, so a node on a stack
- *     keeps its rethook, whatever has become of its owner.
+ *     keeps its rethook, even if its owner is gone.
  *  4. Only the task itself changes its stack. An interrupt that hooks calls
  *     of its own finds every one of them returned before it ends.
  *

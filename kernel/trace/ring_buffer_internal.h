@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two sides of the ring buffer share: ring_buffer_write.c, which records,
- * and ring_buffer.c, which reads and manages.
+ * Structures and functions that the two sides of the ring buffer share:
+ * ring_buffer_write.c, which records, and ring_buffer.c, which reads and manages.
  *
  * Documentation/trace/ring-buffer-design.rst has the whole in pictures.
  */
@@ -52,7 +52,7 @@
 
 /**
  * struct buffer_data_page - a page of events, as readers get it
- * @time_stamp: what the first event's time counts from
+ * @time_stamp: the time that the first event's delta is added to
  * @commit: how many bytes of events readers may look at
  * @data: the events
  */
@@ -65,7 +65,7 @@ struct buffer_data_page {
 #define BUF_PAGE_HDR_SIZE	offsetof(struct buffer_data_page, data)
 
 /**
- * struct buffer_page - what is known of a page of events
+ * struct buffer_page - the state of a page of events
  * @list: the ring, with RB_PAGE_* in the lowest bits of @list.next; it is first, and
  *	  the struct is aligned, so that these bits are free
  * @write: how far the page is written, and the time of its last event: see RB_INDEX_MASK
@@ -94,7 +94,7 @@ struct buffer_page {
  *	63     27   26   25  21    20    19     0
  *	| time  | lap | base | closed | index  |
  *
- * index is the number of bytes written, time the nanoseconds (or what the clock counts) from the
+ * index is the number of bytes written, time the nanoseconds (or the clock's units) from the
  * base to the page's last event. Base 0 is the page's time stamp; the others are in
  * ring_buffer_per_cpu::base. Nothing is written to a closed page, and all pages of a ring
  * are closed but the tail; a writer that makes a page the tail opens it, and flips lap.
@@ -121,12 +121,12 @@ struct buffer_page {
 /* Buffers */
 
 /**
- * struct rb_irq_work - who waits for events
+ * struct rb_irq_work - the tasks that wait for events
  * @work: wakes them
  * @waiters: those that wait for any event
  * @full_waiters: those that wait for a number of pages
  * @seq: how often they were woken
- * @look: looks whether they have waited for what was there
+ * @look: looks whether the events that they wait for are there already
  * @looks: 1 if @look is on its way, 2 if it is to go again
  * @cpu: whose events, or RING_BUFFER_ALL_CPUS
  * @waiters_pending: the next event is to wake the former
@@ -162,7 +162,7 @@ struct buffer_data_read_page {
 /**
  * struct ring_buffer_per_cpu - one CPU's ring of pages
  * @record_disabled: nothing is recorded unless it is 0
- * @writers: who is writing: see RB_DEPTH_MASK
+ * @writers: the writers at work: see RB_DEPTH_MASK
  * @busy: both; not 0 if an event cannot be recorded at once
  * @tail_page: where events are written
  * @commit_page: where the outermost writer has published last
@@ -171,12 +171,12 @@ struct buffer_data_read_page {
  * @buffer: whose it is; ring_buffer_swap_cpu() changes that
  * @entries: events published, plus those of writers that have not left
  * @entries_bytes: bytes of events in the ring
- * @awaited: not 0 if somebody may wait for an event, here or on any CPU: the next one is to
+ * @awaited: not 0 if a task may wait for an event, here or on any CPU: the next one is to
  *	     look; some architectures cannot xchg() a byte
- * @irq_work: who waits for this CPU's events
+ * @irq_work: the tasks that wait for this CPU's events
  * @nest: how many ring_buffer_nest_start() there are without an end
- * @saved: what @writers was, by depth
- * @base: what times count from, in pages with RB_BASE_MASK. Writers of depth d, from 1 on, have
+ * @saved: the old values of @writers, by depth
+ * @base: the origins of times, in pages with RB_BASE_MASK. Writers of depth d, from 1 on, have
  *	  2d - 1 and 2d: a base that a page names is not changed while that page is the tail
  * @overrun: events that were overwritten
  * @commit_overrun: events lost as the ring was full of unpublished ones
@@ -185,7 +185,7 @@ struct buffer_data_read_page {
  * @pages_lost: pages that were overwritten
  *
  * These are the write side's, and changed by this CPU only, but for @record_disabled and
- * @awaited, and when no writer is there. What follows is the read side's.
+ * @awaited, and when no writer is there. The members below are the read side's.
  */
 struct ring_buffer_per_cpu {
 	union {
@@ -236,7 +236,7 @@ struct ring_buffer_per_cpu {
 
 	unsigned int			mapped;
 	unsigned int			user_mapped;
-	/* What the three around it say of mappings */
+	/* Covers the member before it and the two after it */
 	struct mutex			mapping_lock;
 	unsigned long			*subbuf_ids;
 	struct trace_buffer_meta	*meta_page;
@@ -249,7 +249,7 @@ struct ring_buffer_per_cpu {
 };
 
 /*
- * ring_buffer_per_cpu::writers is 0 while nobody writes. Else its lowest byte is how many
+ * ring_buffer_per_cpu::writers is 0 without a writer. Else its lowest byte is how many
  * writers there are, one interrupting the other; bits 8 to 23 are the interrupt bits of
  * preempt_count() of the last one, or 0 if nothing that it calls can be traced; and the highest
  * byte is how many of them were not told from the one that they interrupted by these.
@@ -263,9 +263,9 @@ struct ring_buffer_per_cpu {
  * @record_disabled: nothing is recorded unless it is 0
  * @flags: RB_FL_*
  * @buffers: by CPU; NULL for one that has not been there yet
- * @clock: what time it is
+ * @clock: tells the time
  * @max_data_size: of an event
- * @irq_work: who waits for any CPU's events
+ * @irq_work: the tasks that wait for any CPU's events
  */
 struct trace_buffer {
 	atomic_t			record_disabled;
@@ -321,8 +321,8 @@ static inline unsigned int rb_data_size(const struct ring_buffer_event *event)
 }
 
 /*
- * The time that a discarded event took. The header of padding cannot say 0; the first word of
- * what was data can. There is one, as no event has less than 8 bytes of data.
+ * The time delta of a discarded event. The header of padding cannot say 0; the first word of
+ * the former data can. There is one, as no event has less than 8 bytes of data.
  */
 static inline u32 rb_padding_delta(const struct ring_buffer_event *event)
 {
@@ -354,7 +354,7 @@ static inline struct ring_buffer_event *rb_skip_time(struct ring_buffer_event *e
 bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full);
 
 /*
- * For memory that outlives a reboot: the head moves on from @page, unless somebody has moved it;
+ * For memory that outlives a reboot: the head moves on from @page, unless it has moved already;
  * @page is the one that is published last.
  */
 void rb_update_meta_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page);

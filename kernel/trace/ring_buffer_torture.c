@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Torture of the ring buffer: writers in every context of every CPU against a reader and
- * whatever changes the buffer. Loading the module runs it, and fails if the test does.
+ * all that changes the buffer. Loading the module runs it, and fails if the test does.
  *
- * Each event belongs to a stream: what one context of one CPU writes. It has its number in
+ * Each event belongs to a stream: the events of one context of one CPU. It has its number in
  * the stream and a checksum. Events of one stream cannot interrupt each other, so
  *  - they are read in their order, and those of a CPU in the order of their time;
  *  - each one that was committed is either read or counted as overrun;
- *  - what could not be reserved is counted as dropped, or as lost to a full ring, unless
- *    recording was disabled.
+ *  - an event that could not be reserved is counted as dropped, or as lost to a full ring,
+ *    unless recording was disabled.
  *
- * The phases differ in what happens beside the writing: see torture_phases[]. Nobody else may let
- * CPUs come or go meanwhile.
+ * The phases differ in the other work beside the writing: see torture_phases[]. No other task may
+ * let CPUs come or go meanwhile.
  */
 #define pr_fmt(fmt) "ring_buffer_torture: " fmt
 
@@ -63,9 +63,9 @@ enum {
 	TORTURE_HOTPLUG		= BIT(8),
 };
 
-/* What is lost without being counted. */
+/* Events are lost without being counted. */
 #define TORTURE_UNCOUNTED	(TORTURE_RESET | TORTURE_ORDER)
-/* While recording is disabled, nobody counts. */
+/* While recording is disabled, losses are not counted. */
 #define TORTURE_DISABLES	(TORTURE_SWITCH | TORTURE_RESIZE | TORTURE_SWAP)
 
 static const struct {
@@ -432,7 +432,7 @@ static void torture_hotplug(void)
 		torture_error("CPU %u does not come or go: %d\n", cpu, ret);
 }
 
-/* What else happens */
+/* Work beside the writing */
 
 static void torture_disturb(struct rnd_state *random)
 {

@@ -4,7 +4,7 @@
  *
  * Each CPU has a ring of pages, which only that CPU writes. Writers interrupt each
  * other there, NMIs included, and an interrupted one goes on when the other is done: they
- * nest like a stack. Nobody waits. Readers, on any CPU, take the oldest page out of the
+ * nest like a stack. No writer waits. Readers, on any CPU, take the oldest page out of the
  * ring and put an empty one in its place.
  *
  *	             commit_page      tail_page
@@ -36,19 +36,20 @@
  *     claimed, and nothing is ever put right later.
  *  2. Only the outermost writer changes commit_page, and buffer_data_page::commit upwards. No
  *     writer makes commit_page the tail. So from the time that a writer looks at the tail
- *     until it publishes or leaves, no page is made the tail twice; and what the outermost
- *     writer knows of the tail is void once it has published.
+ *     until it publishes or leaves, no page is made the tail twice; and the outermost
+ *     writer has to look at the tail again once it has published.
  *  3. Nothing is claimed in a closed page, and its word does not change until it is made
  *     the tail again. A page is closed before the next one is the tail, and all pages
  *     but those from commit_page to the tail are closed. So a claim fails that was
  *     interrupted after it looked at the word, if that has changed.
- *  4. What a writer does to make the next page the tail may be done by it or by any writer
- *     that interrupts it, in part or all of it, once or again. Opening the page is one
+ *  4. The steps that make the next page the tail may be taken by a writer or by any writer
+ *     that interrupts it, in part or all of them, once or again. Opening the page is one
  *     cmpxchg of its word, from closed to open with the other lap: with 2, it is done
- *     once. What comes before is a store of what follows from the closed tail alone, or
- *     of 0 to what only the outermost writer sets; what comes after is a cmpxchg of the tail.
- *  5. Counts are only added to. What is subtracted with a page that is overwritten is what
- *     the one that set UPDATE had read before.
+ *     once. The steps before it store values that follow from the closed tail alone, or
+ *     0 where only the outermost writer sets a value; the step after it is a cmpxchg of the
+ *     tail.
+ *  5. Counts are only added to. For a page that is overwritten, the writer that set UPDATE
+ *     subtracts the counts that it had read before.
  *
  * The head is where both sides meet. The pointer to it in the page before has a flag:
  *
@@ -57,7 +58,7 @@
  *	UPDATE	a writer has counted this page as lost, and makes the next one the head. The
  *		reader waits. The writer that set it clears it
  *
- * Lock order: none is taken. Contexts: any, NMI included, but where said otherwise.
+ * Lock order: no lock is taken. Contexts: any, NMI included, but where said otherwise.
  */
 #define pr_fmt(fmt) "ring_buffer: " fmt
 
@@ -75,7 +76,7 @@
 /* How often a claim can fail before something other than interrupts is to blame. */
 #define RB_MAX_TRIES	1000
 
-/* Stops recording, as what is known of the ring is not true. */
+/* Stops recording, as the state of the ring contradicts itself. */
 #define rb_corrupt(rb, at, fmt, ...)						\
 do {										\
 	atomic_inc(&(rb)->buffer->record_disabled);				\
@@ -99,7 +100,7 @@ static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buff
 
 /* Nesting */
 
-/* As interrupt_context_level(), of what preempt_count() was. */
+/* As interrupt_context_level(), of an earlier preempt_count(). */
 static unsigned int rb_context_level(unsigned int count)
 {
 	if (count & NMI_MASK)
@@ -233,7 +234,7 @@ static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 
 /*
  * Publishes up to the tail as it is now. Returns the page that is published last, with its word
- * as it was then; or NULL if the ring is none.
+ * as it was then; or NULL if the pages make no ring.
  */
 static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 *write)
 {
@@ -308,7 +309,7 @@ void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer)
  * rb_write_leave - end the writing that rb_write_begin() or rb_begin() began
  * @cpu_buffer: where
  *
- * What is written is counted already, and rb_publish_fast() may have been tried.
+ * The event is counted already, and rb_publish_fast() may have been tried.
  *
  * Context: that of the writer. Preemption is on again if it was before.
  */
@@ -384,7 +385,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	return true;
 }
 
-/* The time of the last event of the tail. What it is for a page that is not, is not said. */
+/* The time of the last event of the tail. For another page the value has no meaning. */
 static u64 rb_last_time(const struct ring_buffer_per_cpu *cpu_buffer,
 			const struct buffer_page *tail, u64 write)
 {
@@ -414,7 +415,7 @@ static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *
 		barrier();
 		(void)local64_cmpxchg(&next->write, write, ~write & RB_LAP);
 	}
-	/* Also orders what a reader sees of the page after the flag of the head. */
+	/* Also orders a reader's loads from the page after the flag of the head. */
 	if (try_cmpxchg(&cpu_buffer->tail_page, &tail, next))
 		local_inc(&cpu_buffer->pages_touched);
 }
@@ -431,14 +432,14 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	unsigned long link;
 	bool readers;
 
-	/* What is complete need not keep pages from being overwritten. */
+	/* Events that are complete need not keep pages from being overwritten. */
 	if (commit != tail && rb_is_outermost(cpu_buffer)) {
 		u64 published;
 
 		return rb_publish_pages(cpu_buffer, &published);
 	}
 
-	/* First: then nothing is read any more, and what the link says stays so. */
+	/* First: then nothing is read any more, and the flag of the link stays. */
 	readers = rb_is_readers(commit);
 	barrier();
 	next = rb_page_after(tail);
@@ -450,7 +451,7 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	if (link == RB_PAGE_MOVED)
 		return true;
 	if (link != RB_PAGE_NORMAL) {
-		/* The ring is full of what came after the reader's page. */
+		/* The ring is full of events from after the reader's page. */
 		if (readers) {
 			local_inc(&cpu_buffer->commit_overrun);
 			return false;
@@ -469,7 +470,7 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 
 /* Reserving */
 
-/* What comes before an event's header, if its delta does not say when it was. */
+/* The word before an event's header, if the event's delta cannot tell its time. */
 static void rb_set_time(struct ring_buffer_event *event, unsigned int type, u64 time)
 {
 	event->type_len = type;
@@ -489,14 +490,14 @@ static unsigned int rb_free_base(const struct ring_buffer_per_cpu *cpu_buffer, u
  * rb_reserve_slow - claim space and time where it is not simple
  * @cpu_buffer: where
  * @size: of the event, its header included
- * @now: what time it is, or was a moment ago
+ * @now: the time, now or a moment ago
  *
  * Simple is: there is room, the clock went on, by less than an event can tell, and there was no
  * interrupt.
  *
  * Context: that of a writer.
- * Return: the event with its header, after what tells its time if need be; or NULL, and the
- * loss is counted.
+ * Return: the event with its header, after a time stamp if need be; or NULL, and the loss is
+ * counted.
  */
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer,
 					  unsigned int size, u64 now)
@@ -663,7 +664,7 @@ static void rb_make_padding(struct ring_buffer_per_cpu *cpu_buffer,
 /**
  * ring_buffer_discard_commit - an event is not to be recorded after all
  * @buffer: as for ring_buffer_lock_reserve()
- * @event: what that returned
+ * @event: the event that it returned
  *
  * Context: as that left it.
  */
@@ -680,10 +681,10 @@ EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
 /**
  * ring_buffer_event_time_stamp - the time of an event that is reserved
  * @buffer: where
- * @event: what ring_buffer_lock_reserve() returned
+ * @event: the event that ring_buffer_lock_reserve() returned
  *
  * It is not right if the clock has gone back since, by more than an event can tell, and an
- * interrupt has recorded an event: from a time stamp there is no way back to what was before.
+ * interrupt has recorded an event: a time stamp does not tell the time before it.
  *
  * Context: as that left it.
  * Return: the time, as the buffer's clock counts it.
@@ -696,7 +697,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 	unsigned int size;
 	u64 write, time, delta;
 
-	/* What an interrupt does to the tail is in its word. */
+	/* The word of the tail shows each change by an interrupt. */
 	do {
 		write = local64_read(&page->write);
 		time = rb_last_time(cpu_buffer, page, write);
@@ -708,7 +709,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 	}
 	end = (void *)&page->page->data[write & RB_INDEX_MASK];
 
-	/* The page tells the time of its last event. What came after @event is complete. */
+	/* The page tells the time of its last event. The events after @event are complete. */
 	event = rb_skip_time(event, &size, &delta);
 	for (;;) {
 		event = (void *)event + rb_data_size(event);

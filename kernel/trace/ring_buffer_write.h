@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The way of an event into the ring buffer, for callers that want it inline: most of what
- * it takes is constant where the size of the event is. See ring_buffer_write.c.
+ * The way of an event into the ring buffer, for callers that want it inline: most of the
+ * work is constant where the size of the event is. See ring_buffer_write.c.
  */
 #ifndef _KERNEL_TRACE_RING_BUFFER_WRITE_H
 #define _KERNEL_TRACE_RING_BUFFER_WRITE_H
@@ -67,7 +67,7 @@ static __always_inline void rb_enter_first(struct ring_buffer_per_cpu *cpu_buffe
 					   unsigned int context)
 {
 	WRITE_ONCE(cpu_buffer->writers, context + 1);
-	/* What interrupts from here on leaves publishing to this writer. */
+	/* A writer that interrupts from here on leaves publishing to this one. */
 	barrier();
 }
 
@@ -125,8 +125,8 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 }
 
 /*
- * The outermost writer lets readers have what is written, and leaves. Returns false if that
- * is left to rb_publish_slow().
+ * The outermost writer lets readers have the events, and leaves. Returns false if that is
+ * left to rb_publish_slow().
  */
 static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -231,9 +231,9 @@ static __always_inline void rb_leave_writers(struct ring_buffer_per_cpu *cpu_buf
 
 /*
  * Enters, looks at the clock and claims, in this order: a clock that can be traced finds a writer,
- * and what it leads to has its place before this event. @how: RB_*, constant. @local is what the
- * local clock said, if RB_TIMED; else it gets that, unless it is NULL. Returns NULL if the event
- * is not to be recorded, or is lost; *@data then is NULL, too.
+ * and an event of the clock's functions has its place before this one. @how: RB_*, constant.
+ * @local is the time of the local clock, if RB_TIMED; else it gets that, unless it is NULL.
+ * Returns NULL if the event is not to be recorded, or is lost; *@data then is NULL, too.
  */
 static __always_inline struct ring_buffer_event *
 rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
@@ -270,7 +270,7 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 		}
 	}
 	if (!(how & RB_SIMPLE))
-		/* What interrupted this may have left it to this one to publish. */
+		/* A writer that interrupted this one may have left it to this one to publish. */
 		rb_leave_writers(cpu_buffer, how);
 	return NULL;
 }

@@ -5,7 +5,7 @@
  * the files that show it.
  *
  * A call counts in the stub of its site (ftrace_stubs.c), or in ftrace_count_call()
- * where there is none. Pairs of a function and its caller are counted by a second ops with the
+ * where it has no stub. Pairs of a function and its caller are counted by a second ops with the
  * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that a call
  * costs no more without these options.
  *
@@ -19,7 +19,7 @@
  * Lock order:
  *	trace_types_lock > ftrace_lock
  * trace_types_lock covers the instances and all that starts, stops, empties or reads a part
- * of one, so that these never meet. What starts or stops a part takes ftrace_lock itself.
+ * of one, so that these never meet. Starting or stopping a part takes ftrace_lock itself.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -188,7 +188,7 @@ static void count_choose_func(struct ftrace_ops *ops)
 	count_choose(ops, ops->counts, count_call_asked);
 }
 
-/* Likewise, of the one that counts pairs. */
+/* The choose_func of the ops that counts pairs. */
 static void count_choose_caller_func(struct ftrace_ops *ops)
 {
 	count_choose(ops, count_of_callers(ops)->counts, count_caller_asked);
@@ -256,7 +256,7 @@ static void count_stop_parts(struct count_instance *ci, u32 options)
 		ftrace_times_stop(&ci->times);
 }
 
-/* If it fails, none of them is started. */
+/* On failure no part is started. */
 static int count_start_parts(struct count_instance *ci, u32 options)
 {
 	int ret = 0;
@@ -368,7 +368,7 @@ static struct tracer count_tracer;
 
 static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	/* It will start with whatever is set by then. */
+	/* It will start with the options that are set by then. */
 	if (tr->current_trace != &count_tracer)
 		return 0;
 	if (set)
@@ -388,7 +388,7 @@ static struct tracer count_tracer __tracer_data = {
 };
 
 /**
- * trace_count_forget - free what an instance counted
+ * trace_count_forget - free the counts of an instance
  * @tr: the instance, which is about to go; its tracer does not run
  *
  * Context: sleeps; trace_types_lock is held; takes ftrace_lock.

@@ -26,8 +26,8 @@ enum {
 /**
  * struct count_instance - an instance that counts, or did
  * @tr: the instance
- * @counts: what it counted
- * @callers: what it counted of pairs; stays while @callers_ops is registered; or NULL
+ * @counts: the calls of each site
+ * @callers: the calls of each pair; stays while @callers_ops is registered; or NULL
  * @callers_ops: counts pairs while it is registered
  * @times: how long the calls took
  * @retiree: frees it, but the top one

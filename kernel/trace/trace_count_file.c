@@ -303,7 +303,7 @@ static int count_release(struct inode *inode, struct file *filp)
 
 static ssize_t count_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	/* Whatever is written: there is nothing else to ask for. */
+	/* The text that is written does not matter: there is nothing else to ask for. */
 	trace_count_zero(file_inode(filp)->i_private);
 	*ppos += cnt;
 	return cnt;

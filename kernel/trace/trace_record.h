@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The short way into the buffer, in line: for tracers that record at each call of a function,
- * and for events that are recorded whatever they say. And the context that an entry tells of.
+ * and for events that are always recorded. And the context that an entry tells of.
  */
 #ifndef _KERNEL_TRACE_TRACE_RECORD_H
 #define _KERNEL_TRACE_TRACE_RECORD_H
@@ -54,13 +54,13 @@ static __always_inline u32 trace_make_word(unsigned short type, unsigned int fla
 #endif
 }
 
-/* The same, with what tracing_gen_ctx() and the like returned. */
+/* The same, with the context that tracing_gen_ctx() and the like returned. */
 static __always_inline u32 trace_word(unsigned short type, unsigned int ctx)
 {
 	return trace_make_word(type, ctx >> 16 & 0xff, ctx & 0xff);
 }
 
-/* What tracing_gen_ctx() would say if preemption were disabled @own times less: in two halves. */
+/* As tracing_gen_ctx() if preemption were disabled @own times less, in two halves. */
 static __always_inline void trace_ctx_without(unsigned int own, unsigned int *flags,
 					      unsigned int *count)
 {
@@ -95,7 +95,7 @@ static __always_inline u32 trace_word_without(unsigned short type, unsigned int 
 	return trace_make_word(type, flags, count);
 }
 
-/* tracing_generic_entry_update(), in two stores. @word is what the functions above return. */
+/* tracing_generic_entry_update(), in two stores. @word comes from the functions above. */
 static __always_inline void trace_record_entry(struct trace_entry *entry, u32 word)
 {
 	BUILD_BUG_ON(offsetof(struct trace_entry, type) != 0 ||
@@ -116,8 +116,8 @@ struct trace_record {
 #define TRACE_RECORD_ALONE	(RB_IDLE | RB_ALONE)
 
 /*
- * Room for an entry of @size bytes, or NULL. @local is what trace_clock_local() said just before,
- * or NULL. Preemption is disabled.
+ * Room for an entry of @size bytes, or NULL. @local is the time of trace_clock_local() just
+ * before, or NULL. Preemption is disabled.
  */
 static __always_inline void *trace_record_begin_at(struct trace_record *record,
 						   struct trace_buffer *buffer,
@@ -230,8 +230,8 @@ static __always_inline void *trace_event_make_entry(struct trace_event_buffer *f
 }
 
 /*
- * trace_event_buffer_reserve() for an event that is recorded whatever it says. Calls nothing, so
- * that nothing has to be saved. Leaves preemption off until the event is committed. Returns
+ * trace_event_buffer_reserve() for an event that is always recorded. Calls nothing, so that
+ * nothing has to be saved. Leaves preemption off until the event is committed. Returns
  * false if the event has to be reserved in the other way; *@cpu_buffer then is NULL, or this is
  * still a writer there.
  */

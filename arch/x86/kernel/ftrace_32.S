@@ -127,7 +127,7 @@ SYM_CODE_START(return_to_handler)
 	/* The word that the return address was taken from stays unused. */
 	subl	$(PTREGS_SIZE + 4), %esp
 
-	/* What struct ftrace_regs has of a function that returns. */
+	/* The part of struct ftrace_regs that is set for a function that returns. */
 	movl	%eax, PT_EAX(%esp)
 	movl	%edx, PT_EDX(%esp)
 	movl	%ebp, PT_EBP(%esp)

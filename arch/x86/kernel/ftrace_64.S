@@ -201,8 +201,8 @@ STACK_FRAME_NON_STANDARD_FP(__fentry__)
  * used up a prediction, so there is a CALL to make for the RET that follows; the
  * address that it pushes is dropped. Until then the true address is the return address of the
  * frame, which objtool notes at each instruction. A JMP would be an indirect one,
- * that IBT wants to end at an ENDBR, which no return address is. None of it is a
- * return that call depth accounting has to know of.
+ * that IBT wants to end at an ENDBR, which no return address is. Call depth
+ * accounting has to know of no return here.
  */
 .macro HANDLER_END
 	ANNOTATE_INTRA_FUNCTION_CALL

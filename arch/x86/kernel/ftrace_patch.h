@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ftrace_tramp.c uses of ftrace.c.
+ * The functions of ftrace.c that ftrace_tramp.c uses.
  */
 #ifndef _ARCH_X86_KERNEL_FTRACE_PATCH_H
 #define _ARCH_X86_KERNEL_FTRACE_PATCH_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trampolines of function tracing on x86: what they look like, how they are
- * written, and where their memory comes from.
+ * Trampolines of function tracing on x86: their code, how it is written, and
+ * where their memory comes from.
  *
  * Invariants:
  *  1. A trampoline calls the ops of its callset and no others, and is never
@@ -30,7 +30,7 @@
  *	mov	%rsp, %rcx		fregs
  *	incl	%gs:entered		if the ops has a gate (ftrace_gate.c)
  *	call	callback
- *	incl	%gs:left		likewise
+ *	incl	%gs:left		in the same cases
  *   then:
  *	mov	RDI(%rsp), %rdi		and RSI, RDX, RCX, R8, R9
  *	add	$FRAME, %rsp
@@ -58,9 +58,10 @@
  * to, parent_ip is kept after the first load, in a word of the frame, from where it
  * is loaded for the other ones.
  *
- * Where the callset has graph users, ftrace_graph_func(), or what a user that is
- * the only one has instead, is called after the callbacks, with the site, the
- * place of the return address and the callset. All gates of these are around it.
+ * Where the callset has graph users, ftrace_graph_func() is called after the
+ * callbacks, with the site, the place of the return address and the callset. A
+ * user that is the only one may have its own function instead. All gates of the
+ * users are around the call.
  * Where it has a direct ops, a JMP to that ops' function stands in place of the
  * last RET.
  *
@@ -124,7 +125,7 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
 #define EMIT_MAX_CALL		64
 #define EMIT_MAX_GATE		32
 
-/* What x86_call_depth_emit_accounting() writes, at most. */
+/* The most bytes that x86_call_depth_emit_accounting() writes. */
 #define EMIT_MAX_ACCOUNTING	32
 
 #define EMIT_MAX_ORC		8
@@ -135,11 +136,11 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
  * @nr_orc: number of @orc
  * @orc: unwind data; each holds from its offset on
  * @jmp: where the JMP to the direct function is, if there is one
- * @counted: which function of the callset the stubs count for; -1 if there are none
+ * @counted: which function of the callset the stubs count for; -1 without stubs
  * @ask: where it is asked whether to count
  * @asks: it is
- * @call: where the CALL of each function of the callset is, and what it calls;
- *	  NULL once it is silenced
+ * @call: where the CALL of each function of the callset is, and the function that it
+ *	  calls; NULL once it is silenced
  */
 struct ftrace_tramp {
 	u8		*text;
@@ -160,7 +161,7 @@ struct ftrace_tramp {
 
 /**
  * struct emit - an emitter's state
- * @tramp: what is being made
+ * @tramp: the trampoline that is being made
  * @buf: where the code is written
  * @p: where the next byte goes
  * @end: the first byte after the buffer
@@ -323,7 +324,7 @@ static void emit_frame_records(struct emit *e)
 	emit_lea(e, RBP, func);
 }
 
-/* What functions get in their struct ftrace_regs beside the arguments. */
+/* The members of struct ftrace_regs that functions get beside the arguments. */
 static void emit_frame_regs(struct emit *e, bool full)
 {
 	emit_store(e, RBP, REG_OFFSET(bp));
@@ -396,7 +397,7 @@ static void emit_percpu_reg(struct emit *e, u8 rex, u8 op, u8 modrm)
 
 /*
  * Where stubs come from: %r11 is the count, as an offset from the CPU's base. The NOP
- * becomes a JMP to what emit_count_ask() emits, as long as it has to be asked. All of
+ * becomes a JMP to the code of emit_count_ask(), as long as it has to be asked. All of
  * %rax, %r10 and %r11 are free at the head of a function.
  */
 static void emit_count_site(struct emit *e)
@@ -476,7 +477,7 @@ static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsi
 	bool keep = emit_nr_calls(e, cs) > 1 &&
 		    cs->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RETHOOK);
 
-	/* What was called before it may have altered the register. */
+	/* The function called before it may have altered the register. */
 	if (!first)
 		emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);

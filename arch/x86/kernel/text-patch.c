@@ -416,7 +416,7 @@ static __always_inline bool text_patch_answer(struct pt_regs *regs)
 		if (patch && text_patch_emulate(patch, regs))
 			return true;
 		byte = READ_ONCE(*(u8 *)addr);
-		/* Likewise: an INT3 of a batch that came meanwhile has its number. */
+		/* The same pairing: an INT3 of a batch that came meanwhile has its number. */
 		smp_rmb();
 	} while (READ_ONCE(text_patch_seq) != seq);
 

@@ -57,7 +57,7 @@ static bool text_poke_mortal;
 /* The task that collects. */
 static struct task_struct *text_batch_owner;
 
-/* Copies @src, or fills with @c where there is none. */
+/* Copies @src, or fills with @c if that is NULL. */
 static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
 {
 	while (len) {
@@ -175,7 +175,7 @@ static void text_poke_flush(void)
 	text_poke_mortal = false;
 }
 
-/* The first in the queue that ends after @addr; text_poke_nr if none does. */
+/* The first in the queue that ends after @addr; text_poke_nr if all end before. */
 static unsigned int text_poke_find(unsigned long addr)
 {
 	unsigned int lo = 0, hi = text_poke_nr;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites of function tracing share.
+ * Helpers that the KUnit suites of function tracing share.
  *
  * They are built into the file that they test, and run on a kernel that is in
  * use. So they
  *
- *  - attach only to the functions below, which nobody calls often, and count
+ *  - attach only to the functions below, which are called seldom, and count
  *    only the calls of the task that a test names;
- *  - hold ftrace_lock while objects exist that a transaction of somebody else
- *    would find. A KUNIT_ASSERT ends the test's task on the spot: there must
- *    be none while a lock is held.
+ *  - hold ftrace_lock while objects exist that a transaction of another task
+ *    would find. A KUNIT_ASSERT ends the test's task on the spot: no lock may
+ *    be held at one.
  */
 #ifndef _KERNEL_TRACE_TESTS_FTRACE_KUNIT_H
 #define _KERNEL_TRACE_TESTS_FTRACE_KUNIT_H
@@ -56,7 +56,7 @@ static __maybe_unused void kunit_call_site(unsigned int i)
 #define KUNIT_NOWHERE	((unsigned long)(IS_ENABLED(CONFIG_64BIT) ?			\
 				 0xffff123400000000ULL : 0xf0000000))
 
-/* A module that is nowhere: it has a name, and what the test writes into it. */
+/* A module that is nowhere: it has a name, and the members that the test sets. */
 static __maybe_unused struct module *kunit_module(struct kunit *test)
 {
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
@@ -73,7 +73,7 @@ static __maybe_unused unsigned long kunit_site(unsigned int i)
 	return ftrace_location((unsigned long)func[i]);
 }
 
-/* What neither the compiler nor the tracer leaves at a site. */
+/* Bytes that neither the compiler nor the tracer leaves at a site. */
 static const u8 kunit_other[MCOUNT_INSN_SIZE] __maybe_unused = {
 	[0 ... MCOUNT_INSN_SIZE - 1] = 0x90
 };
@@ -101,7 +101,7 @@ static __maybe_unused void kunit_poke(void *site, const void *bytes)
 /* A guest stays inside of a callback for a while. */
 
 /**
- * struct kunit_guest - a task that calls site 0 once, and what becomes of it
+ * struct kunit_guest - a task that calls site 0 once, and its progress
  * @task: the task
  * @until: it stays until then, in jiffies. A timer could not tell it to leave where
  *	   preemption is off, with PREEMPT_RT
@@ -115,7 +115,7 @@ struct kunit_guest {
 	bool			left;
 };
 
-/* What the callback calls, in any task. */
+/* The callback calls this, in any task. */
 static __maybe_unused void kunit_guest_stay(struct kunit_guest *guest)
 {
 	if (READ_ONCE(guest->task) != current || !in_task())

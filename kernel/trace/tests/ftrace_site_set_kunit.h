@@ -14,7 +14,7 @@
 #define SITE_SET_KUNIT_IPS	4
 #define SITE_SET_KUNIT_SETS	BIT(SITE_SET_KUNIT_IPS)
 
-/* The first and the last address are the ends of what an address can be. */
+/* The first and the last are the lowest and the highest address that there is. */
 static const unsigned long site_set_kunit_ips[SITE_SET_KUNIT_IPS] = {
 	0, 0x1000, -0x7efffffcUL, ULONG_MAX,
 };
@@ -33,7 +33,7 @@ static __maybe_unused struct ftrace_site_set *site_set_kunit_make(unsigned int b
 	return set;
 }
 
-/* The bits of a set; -1 if it is none, not sorted, or has something else in it. */
+/* The bits of a set; -1 if it is an error, not sorted, or has something else in it. */
 static __maybe_unused int site_set_kunit_bits(const struct ftrace_site_set *set)
 {
 	int bits = 0;

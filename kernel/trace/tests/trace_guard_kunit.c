@@ -190,7 +190,7 @@ static void guard_kunit_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum, (GUARD_WAYS + 1) * 100 + 36 - 103);
 }
 
-/* Of 100 samples in steps of 64, 80 are sure; of one, none is. */
+/* Of 100 samples in steps of 64, 80 are sure; of one sample, 0. */
 static void guard_kunit_luck(struct kunit *test)
 {
 	struct trace_guard *guard = &guard_kunit_limits;

@@ -64,7 +64,7 @@ static void tramp_areas_go_back(struct kunit *test)
 	KUNIT_EXPECT_GE(test, left, 1);
 }
 
-/* An area stays while some of its text is in use, and what is free holds INT3s. */
+/* An area stays while some of its text is in use, and its free bytes hold INT3s. */
 static void tramp_area_stays(struct kunit *test)
 {
 	const size_t size = TRAMP_UNIT + 1;

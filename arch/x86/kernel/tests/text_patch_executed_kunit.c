@@ -17,8 +17,8 @@
  * @done: how many changes are complete
  * @begun: how many have begun
  * @calls: how often it was called
- * @odd: how often it returned what it did before a change that was complete, or
- *	 after one that had not begun
+ * @odd: how often it returned the number from before a change that was complete,
+ *	 or from after one that had not begun
  */
 struct kunit_caller {
 	unsigned int	(*func)(void);
@@ -130,7 +130,7 @@ static struct task_struct *kunit_caller_start(struct kunit *test, struct kunit_c
 	return task;
 }
 
-/* Whatever it called was one of the ways that were there. */
+/* Each of its calls went one of the ways that were there. */
 static void kunit_caller_stop(struct kunit *test, struct kunit_caller *caller,
 			      struct task_struct *task)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the live patcher: what it makes of instructions, what a CPU
- * does at a breakpoint, and text of all sorts that is written.
+ * KUnit tests of the live patcher: how it reads instructions, where a CPU goes
+ * on from a breakpoint, and writes to text of all sorts.
  *
  * The text that is patched is memory of the test's own.
  */
@@ -22,7 +22,7 @@
 /* Read-only and executable, full of INT3s. */
 static u8 *kunit_text;
 
-/* What should be there. */
+/* The text as it should be. */
 static u8 *kunit_copy;
 
 static int text_patch_kunit_init(struct kunit *test)
@@ -67,16 +67,16 @@ static void kunit_apply(struct text_patch *vec, unsigned int nr)
 	text_patch_apply(vec, nr);
 }
 
-/* What an instruction does */
+/* The effects of instructions */
 
 /**
- * struct set_row - an instruction, and what is known of it
+ * struct set_row - an instruction and its properties
  * @name: for the log
  * @insn: its bytes
  * @len: how many
- * @emulate: what stands for it at a breakpoint; all 0 for itself
+ * @emulate: the instruction to emulate at a breakpoint; all 0 for the same one
  * @ok: whether it can be patched
- * @act: what it does
+ * @act: its effect
  * @dest: where it goes, from its first byte
  */
 struct set_row {
@@ -112,7 +112,7 @@ static const struct set_row set_rows[] = {
 	{ "nop4", { BYTES_NOP4 }, 4, {}, true, TEXT_PATCH_ACT_JUMP, 4 },
 	{ "nop5", { BYTES_NOP5 }, 5, {}, true, TEXT_PATCH_ACT_JUMP, 5 },
 	{ "nop6", { BYTES_NOP6 }, 6, {}, true, TEXT_PATCH_ACT_JUMP, 6 },
-	/* What a static call that returns 0 becomes. */
+	/* A static call that returns 0 becomes this. */
 	{ "xor, as call", { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 }, 5, { 0xe8, 0x20, 0, 0, 0 },
 	  true, TEXT_PATCH_ACT_CALL, 0x25 },
 	ROW_JCC(0), ROW_JCC(1), ROW_JCC(2), ROW_JCC(3),
@@ -181,8 +181,8 @@ static void text_patch_kunit_set_short(struct kunit *test)
 
 /**
  * struct kunit_trap - a trap, made by hand
- * @regs: what it found
- * @stack: what its stack pointer points into
+ * @regs: the registers at the trap
+ * @stack: the stack that its stack pointer points into
  */
 struct kunit_trap {
 	struct pt_regs	regs;
@@ -320,7 +320,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kunit_trap_in(&batch, &trap, addr, 0), 0);
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr + 1);
 
-	/* It is gone: what stands there is executed, batch or no batch. */
+	/* It is gone: the CPU executes the text there, batch or no batch. */
 	kunit_write(0x3000, "\x90\x90", 2);
 	KUNIT_EXPECT_EQ(test, kunit_trap(&trap, addr, 0), 1);
 	KUNIT_EXPECT_EQ(test, trap.regs.ip, addr);
@@ -338,13 +338,13 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 }
 
 /*
- * A breakpoint that is gone: what stands there is executed, whatever it is, and
- * fetched anew where translations are kept by the state of RF.
+ * A breakpoint that is gone: the CPU executes any instruction that stands there.
+ * It fetches the instruction anew where translations are kept by the state of RF.
  */
 static void text_patch_kunit_late(struct kunit *test)
 {
 	static const char * const rows[] = {
-		/* CALL, NOP, JE, RET, and what no batch leaves: MOV, UD2 */
+		/* CALL, NOP, JE, RET; and MOV, UD2, which no batch leaves */
 		"\xe8\x10", "\x66\x90", "\x0f\x84", "\xc3", "\x48\x89\xe5", "\x0f\x0b",
 	};
 	unsigned long addr = kunit_addr(0x3100);
@@ -417,7 +417,7 @@ static const u8 kunit_insns[][TEXT_PATCH_LEN] = {
 	{ 0x0f, 0x8f, 5, 6, 7, 8 },
 };
 
-/* Puts what @vec says in the copy. */
+/* Puts the bytes of @vec in the copy. */
 static void kunit_note(const struct text_patch *vec, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -505,7 +505,7 @@ static void text_patch_kunit_queue(struct kunit *test)
 	kunit_finish();
 	kunit_expect_copy(test);
 
-	/* What overlaps comes later. */
+	/* Changes that overlap are written later. */
 	kunit_queue(6001, kunit_insns[4], 5);
 	kunit_queue(6005, kunit_insns[1], 2);
 	kunit_queue(5997, kunit_insns[4], 5);
@@ -536,18 +536,18 @@ static void text_patch_kunit_bp(struct kunit *test)
 	kunit_expect_copy(test);
 }
 
-/* Text of the core kernel, which stays: nobody calls this. */
+/* Text of the core kernel, which stays. This is never called. */
 static noinline void text_patch_kunit_core(void)
 {
 	asm volatile(".fill 1024, 1, 0xcc");
 }
 
-/* Past what the compiler puts at the head of a function. */
+/* Past the code that the compiler puts at the head of a function. */
 static u8 *kunit_core(void)
 {
 	u8 *text = (u8 *)text_patch_kunit_core;
 
-	/* With IBT, objtool wants an ENDBR at what a constant points to. */
+	/* With IBT, objtool wants an ENDBR at an address that is a constant. */
 	OPTIMIZER_HIDE_VAR(text);
 	return text + 128;
 }
@@ -560,8 +560,8 @@ static void kunit_core_queue(size_t offset, const u8 *insn, size_t len)
 }
 
 /*
- * A batch puts off what its task finishes, unless somebody has to look. (Or
- * switches a key in these microseconds, which as good as nobody does at boot.)
+ * A batch puts off the changes that its task finishes, unless a caller has to read
+ * the text. (Or switches a key in these microseconds, which hardly happens at boot.)
  */
 static void text_patch_kunit_collect(struct kunit *test)
 {
