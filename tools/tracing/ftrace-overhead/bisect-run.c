@@ -88,7 +88,7 @@ static bool run_until_sure(const struct test *test, uint64_t untraced, struct ou
  * test_run - run the test as often as it takes to know whether it fails
  * @test: the test
  * @untraced: how long it takes without tracing, in nanoseconds; 0 if this finds out
- * @outcome: takes what came of it
+ * @outcome: takes the result
  *
  * Ends the program if the test cannot be run.
  *

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 /**
- * struct test - what is run, and when it fails
+ * struct test - a command to run, and when it fails
  * @command: the command, with its arguments
  * @timeout: it fails if it takes longer, in nanoseconds; 0 for no limit
  * @slower: it fails if it takes so many times as long as without tracing, in billionths;
  *	    0 for no limit
  * @repeat: it passes if it passes so often
- * @verbose: what it writes is shown
+ * @verbose: its output is shown
  */
 struct test {
 	char **command;
@@ -26,7 +26,7 @@ struct test {
 };
 
 /**
- * struct outcome - what came of one set of functions
+ * struct outcome - the result of the test for one set of functions
  * @fails: the answer
  * @shortest: how long the shortest run took, in nanoseconds
  * @runs: how often the test was run

@@ -11,7 +11,7 @@
  * right. If not, several functions are needed together, and all of them are in the smallest
  * set that is known to fail. They are found from its end: the shortest beginning of the set
  * that still fails ends with a function that is needed. That one stays in all sets that
- * follow, and what comes after it is left out.
+ * follow, and all functions after it are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,9 @@ struct answer {
 };
 
 /**
- * struct state - what a search knows
- * @search: what it is to find
- * @answer: what was asked
+ * struct state - the state of a search
+ * @search: the question and the result
+ * @answer: the questions that were asked
  * @nr_answers: how often
  * @begin: the first function of the smallest range that is known to fail
  * @end: the first one after it
@@ -81,7 +81,7 @@ static bool ask(struct state *s, unsigned int *set, size_t nr)
 	return a->fails;
 }
 
-/* With what is needed: all of it follows the range. */
+/* With the functions that are needed: all of them follow the range. */
 static bool ask_range(struct state *s, size_t begin, size_t end)
 {
 	unsigned int *set = alloc(end - begin + s->nr_needed, sizeof(*set));
@@ -155,8 +155,8 @@ static bool find_one(struct state *s)
 }
 
 /*
- * Adds the last function of the shortest beginning of the range that fails with what is
- * needed already. All of the range does.
+ * Adds the last function of the shortest beginning of the range that fails together with
+ * the functions that are needed already. All of the range does.
  */
 static void find_next(struct state *s)
 {
@@ -179,7 +179,7 @@ static bool find_several(struct state *s)
 	do {
 		if (s->nr_needed == s->search->most)
 			return false;
-		/* As many again, one that says whether that was all, and what comes after it. */
+		/* As many again, one that says whether that was all, and the steps after it. */
 		s->search->about = s->search->steps + 2 * log2_up(s->end - s->begin) + 4;
 		find_next(s);
 	} while (!ask_range(s, 0, 0));
@@ -222,9 +222,9 @@ static enum bisect_result find(struct state *s)
 
 /**
  * bisect_search - find the smallest set that fails
- * @search: among what; takes what is found
+ * @search: the functions to search; takes those that are found
  *
- * That is a set of which none can be left out; there may be others.
+ * Each function of that set is needed; there may be other sets.
  *
  * Returns: how it has ended.
  */

@@ -10,7 +10,7 @@
 
 /**
  * enum bisect_result - how a search has ended
- * @BISECT_FOUND: there is a set, and none of its functions can be left out
+ * @BISECT_FOUND: there is a set, and each of its functions is needed
  * @BISECT_FAILS_ALWAYS: the test fails with nothing traced
  * @BISECT_PASSES: the test passes with everything traced
  * @BISECT_TOO_MANY: more functions are needed than was allowed

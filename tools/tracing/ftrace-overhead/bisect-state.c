@@ -21,7 +21,7 @@
  *
  * Each line is on the disk before anything is traced. A set without an outcome has crashed the
  * machine if that was booted since. If not, only the program was killed, and the set is tried
- * again. What follows the last complete line is cut off.
+ * again. An incomplete line at the end is cut off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ static void open_state(const char *path, const char *boot)
 /**
  * state_create - begin a file
  * @path: the file, which is complete as soon as it is there
- * @plan: what it begins with
+ * @plan: the plan that it begins with
  * @boot: the identity of this boot
  */
 void state_create(const char *path, const struct plan *plan, const char *boot)
@@ -163,7 +163,7 @@ void state_begin(void)
 
 /**
  * state_end - a set was tried
- * @outcome: what came of it
+ * @outcome: the result
  */
 void state_end(const struct outcome *outcome)
 {
@@ -204,7 +204,7 @@ void state_remove(void)
 
 /* Reading */
 
-/* What follows a word and a space at the beginning of a line; NULL if it begins differently. */
+/* The rest of a line after a word and a space; NULL if it begins differently. */
 static char *after(char *line, const char *word)
 {
 	size_t len = strlen(word);
@@ -234,7 +234,7 @@ static void take_word(struct test *test, char *text)
 	test->command[nr + 1] = NULL;
 }
 
-/* Returns false if the line is none of the plan. */
+/* Returns false if the line does not belong to the plan. */
 static bool take_plan_line(struct plan *plan, char *line)
 {
 	struct test *test = &plan->test;
@@ -342,17 +342,17 @@ static const char *take_history(struct history *h, char **text, char **boot)
 /**
  * state_load - go on with a file
  * @path: the file
- * @plan: takes what it begins with
- * @history: takes what was done so far
+ * @plan: takes the plan that it begins with
+ * @history: takes the results so far
  * @boot: the identity of this boot
  *
- * Returns: NULL, or what is wrong with the file.
+ * Returns: NULL, or the fault of the file, in words.
  */
 const char *state_load(const char *path, struct plan *plan, struct history *history,
 		       const char *boot)
 {
 	static const struct outcome crash = { .fails = true, .runs = 1 };
-	/* The file has no zero bytes; what follows one that a crash has left is not ours. */
+	/* The file has no zero bytes; the bytes after one that a crash has left are not ours. */
 	char *text = file_take(open(path, O_RDONLY | O_CLOEXEC), path), *at = text, *last;
 	const char *problem = take_plan(plan, &at);
 	bool same;

@@ -9,7 +9,7 @@
 #include "functions.h"
 
 /**
- * struct plan - what is the same in all of a bisection
+ * struct plan - the settings that stay the same in all of a bisection
  * @release: the kernel's release
  * @tracer: the tracer
  * @test: the test
@@ -23,8 +23,8 @@ struct plan {
 };
 
 /**
- * struct history - what was done before
- * @outcome: what came of each set, in the order in which they were tried
+ * struct history - the results of earlier runs
+ * @outcome: the result of each set, in the order in which they were tried
  * @nr: how many
  * @crashes: how many of them ended with the machine
  */

@@ -9,7 +9,7 @@
  *	bisect.c
  *	bisect-search.c		which set is next
  *	bisect-run.c		whether the test fails
- *	bisect-state.c		what is kept over a crash
+ *	bisect-state.c		the state that survives a crash
  *	functions.c		the functions, and how a set of them is traced
  *	../lib
  */
@@ -122,7 +122,7 @@ static char *take_tracer(char *name)
 	return name;
 }
 
-/* What the state file has; returns false if the option is none of it. */
+/* The options in the state file; returns false if the option is not one of them. */
 static bool take_plan_option(int c)
 {
 	struct test *test = &opt.plan.test;
@@ -196,7 +196,7 @@ static void take_command_line(int argc, char **argv)
 		opt.plan.test.command = argv + i + 1;
 }
 
-/* What is kept */
+/* The state that is kept */
 
 static struct tracefs_instance *instance;
 static struct history history;
@@ -424,7 +424,7 @@ static void write_result(const struct bisect_search *search)
 		write_text(search);
 	else
 		printf("TEST passes with everything traced: there is nothing to be found.\n");
-	/* What could not be written is found again with the state. */
+	/* A result that could not be written is found again with the state. */
 	if (fflush(stdout))
 		die("cannot write: %s", strerror(errno));
 	state_remove();
@@ -453,7 +453,7 @@ static int find(void)
 }
 
 /**
- * bisect - what the program does if its first word is bisect
+ * bisect - the program, if its first word is bisect
  * @argc: how many words there are
  * @argv: the words, bisect being the first
  *

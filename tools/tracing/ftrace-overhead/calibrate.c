@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a call that is traced costs on this machine, and what an event.
+ * The cost of a traced call, and of an event, on this machine.
  *
  * A loop sends a signal that is ignored. That takes a system call of some ten functions, and an
  * event of middling size. It is timed with and without tracing in an instance of our own, which
- * has the options of the top one. What was recorded says how many calls or events it was. For
+ * has the options of the top one. The records say how many calls or events it was. For
  * sched_switch, the loop sends a byte to another process, and takes it back.
  *
  * It runs on one CPU, so that the tasks of others do not record there meanwhile. Of several
- * rounds the fastest is taken: what disturbs one makes it slower, never faster.
+ * rounds the fastest is taken: a disturbance makes a round slower, never faster.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@
 /**
  * struct round - one round of the loop
  * @seconds: how long it took
- * @records: what was recorded meanwhile
+ * @records: how many records there were meanwhile
  */
 struct round {
 	double seconds;
@@ -102,7 +102,7 @@ static struct round fastest_round(void (*work)(void))
 	return best;
 }
 
-/* What a record costs; not a number if there were fewer than one in each loop. */
+/* The cost of a record; not a number if there were fewer than one in each loop. */
 static double cost_of(struct round with, struct round without)
 {
 	if (with.records < LOOPS)
@@ -112,7 +112,7 @@ static double cost_of(struct round with, struct round without)
 
 /* The tracer */
 
-/* A file of the instance is to have what the top one has, if both have it. */
+/* Gives a file of the instance the value of the top one, if both have the file. */
 static void copy_file(const char *file)
 {
 	char *text;
@@ -174,7 +174,7 @@ static double counted_calls(const struct wanted *wanted)
 	return calls;
 }
 
-/* It records nothing. All rounds are alike, so each has its part of what was counted. */
+/* It records nothing. All rounds are alike, so each has an equal part of the count. */
 static double calibrate_count(struct round without)
 {
 	char *all = "*";
@@ -281,7 +281,7 @@ static double calibrate_probe(const char *line, struct round without)
 static double calibrate_function_probe(const char *type, const char *suffix,
 				       struct round without)
 {
-	/* What kill() calls: the first one that is called, and not inlined, will do. */
+	/* Functions that kill() calls. The first one that is called, and not inlined, will do. */
 	static const char * const functions[] = {
 		"do_send_sig_info", "__send_signal_locked", "send_signal_locked",
 		"group_send_sig_info", "kill_pid_info", "check_kill_permission",
@@ -357,9 +357,9 @@ static double calibrate_kind(enum item_kind kind, struct round without)
 }
 
 /**
- * calibrate - find out what each kind of thing that is traced costs
+ * calibrate - find out the cost of each kind of function or event that is traced
  * @instance: an instance of our own
- * @items: what happened: kinds that have no hits there are not looked at
+ * @items: the functions and events: kinds that have no hits there are not looked at
  * @cost: takes the cost of one of each kind, in seconds; not a number where it is not known
  */
 void calibrate(struct tracefs_instance *instance, const struct items *items,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a call that is traced costs on this machine, and what an event.
+ * The cost of a traced call, and of an event, on this machine.
  */
 #ifndef OVERHEAD_CALIBRATE_H
 #define OVERHEAD_CALIBRATE_H

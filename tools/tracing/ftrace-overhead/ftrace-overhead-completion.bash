@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Completion of ftrace-overhead(1) and ftrace-overhead-bisect(1): what their help names.
+# Completion of ftrace-overhead(1) and ftrace-overhead-bisect(1): the options of their help.
 
 _ftrace_overhead()
 {

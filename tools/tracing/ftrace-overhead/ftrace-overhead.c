@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ftrace-overhead - find what tracing costs, and which functions cost most
+ * ftrace-overhead - find the cost of tracing, and the functions that cost most
  *
- * This file has the command line, and the order of things: keep what tracing is like, count
- * what a run of the load calls, calibrate what a call costs, predict, measure, measure parts
- * of it, and look for what is to be left out. Of the mode bisect, bisect.c has the same.
+ * This file has the command line, and the order of things: save the state of tracing, count
+ * the calls of a run of the load, calibrate the cost of a call, predict, measure, measure
+ * parts of it, and look for the functions to leave out. Of the mode bisect, bisect.c has the
+ * same.
  *
  * Floors, each of which calls those below it:
  *	ftrace-overhead.c
- *	report.c		what is written
- *	hits.c, calibrate.c	what the prediction is made of
+ *	report.c		the output
+ *	hits.c, calibrate.c	the two factors of the prediction
  *	measure.c		runs of the load
  *	setup.c			the tracing that is set up, and its switches
- *	saved.c			what was before, and the way back
+ *	saved.c			the state of tracing before, and the way back
  *	functions.c		the functions, and their numbers
  *	items.c, stats.c	tables and numbers; know nothing of the system
  *	../lib			tracefs, the command, the processes
@@ -41,7 +42,7 @@
 
 const char * const program_name = "ftrace-overhead";
 
-/* What is left costs more than the budget. */
+/* The rest costs more than the budget. */
 #define STATUS_OVER_BUDGET	3
 /* Halves, quarters and so on. */
 #define MOST_CHECKS	4
@@ -205,7 +206,7 @@ static void predict(void)
 	}
 	result.predicted = known;
 	result.unknown = hits;
-	/* What is not known is what is left of what was measured. */
+	/* Items of unknown cost share the rest of the measured cost. */
 	for (size_t i = 0; i < items->nr; i++) {
 		struct item *item = &items->item[i];
 
@@ -217,7 +218,7 @@ static void predict(void)
 
 /* Parts of it */
 
-/* Believes what was measured of a range where it is surely something else than expected. */
+/* Believes the measured cost of a range where it surely differs from the expected one. */
 static void correct(size_t first, size_t nr, double measured, double uncertain)
 {
 	double predicted = items_cost(&result.items, first, nr);
@@ -246,7 +247,7 @@ static struct check *check_part(size_t first, size_t nr)
 }
 
 /*
- * Halves what is traced by what it is expected to cost, and goes on with the half of which
+ * Halves the functions and events by their expected cost, and goes on with the half of which
  * the prediction is worse.
  */
 static void check_parts(void)

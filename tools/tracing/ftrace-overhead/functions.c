@@ -21,7 +21,7 @@
 #include "util.h"
 
 #define FILTER		"set_ftrace_filter"
-/* What kernels call functions that are no more, but have a line. */
+/* Kernels give this name to functions that are no more, but have a line. */
 #define INVALID		"__ftrace_invalid_address__"
 
 /**
@@ -65,7 +65,7 @@ void functions_free(struct functions *f)
 /**
  * functions_parse - the functions of available_filter_functions
  * @f: takes them
- * @text: what the file has; changed
+ * @text: the text of the file; changed
  */
 void functions_parse(struct functions *f, char *text)
 {
@@ -106,10 +106,10 @@ static void check_globs(const struct functions *f, const struct globs *globs)
 /**
  * functions_choose - leave those that are wanted
  * @f: the list
- * @with: what they match
- * @without: what they do not match
+ * @with: the globs that they match
+ * @without: the globs that they do not match
  *
- * Ends the program if there are none, or if one of the globs matches nothing.
+ * Ends the program if no function is left, or if one of the globs matches nothing.
  */
 void functions_choose(struct functions *f, const struct globs *with, const struct globs *without)
 {
@@ -156,7 +156,7 @@ void functions_sort(struct functions *f)
  * @module: the module; NULL for the kernel itself
  * @nr: takes how many they are
  *
- * Returns: the first of them, which the others follow; NULL if there is none.
+ * Returns: the first of them, which the others follow; NULL if there is no such function.
  */
 struct function *functions_find(const struct functions *f, const char *name, const char *module,
 				size_t *nr)

@@ -2,9 +2,9 @@
 /*
  * How often each function is called, and each event happens, in one run.
  *
- * Functions are counted by what counts on this kernel (see counter.h). Events are recorded
+ * Functions are counted by the counter of this kernel (see counter.h). Events are recorded
  * once more, in the instance of our own, and read while the command runs. Where the kernel
- * can tell, only those of the command and of what it starts are counted.
+ * can tell, only those of the command and of its children are counted.
  */
 #include <errno.h>
 #include <stdlib.h>

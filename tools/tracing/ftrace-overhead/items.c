@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is traced and costs something: a table of functions and events, and the choices that
- * are made from what each of them costs. Knows nothing of the system.
+ * The functions and events whose tracing costs time: a table of them, and the choices that
+ * are made from their costs. Knows nothing of the system.
  *
- * Sorted, what costs most comes first. Ranges are of a sorted table.
+ * Sorted, the item that costs most comes first. Ranges are of a sorted table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
  * items_add - add a function or an event
  * @items: the table; all zero at first
  * @kind: as in struct item
- * @name: likewise
- * @where: likewise
+ * @name: as in struct item
+ * @where: as in struct item
  *
  * Returns: the item, until the next one is added.
  */
@@ -44,7 +44,7 @@ static int cost_cmp(const void *x, const void *y)
 }
 
 /**
- * items_sort - put what costs most first
+ * items_sort - put the items that cost most first
  * @items: the table
  */
 void items_sort(struct items *items)
@@ -67,7 +67,7 @@ void items_set(struct items *items, size_t first, size_t nr, bool off)
 }
 
 /**
- * items_cost - what a range costs
+ * items_cost - the cost of a range
  * @items: the table
  * @first: where the range begins
  * @nr: how many items it has
@@ -84,7 +84,7 @@ double items_cost(const struct items *items, size_t first, size_t nr)
 }
 
 /**
- * items_cost_on - what costs everything that is not left out
+ * items_cost_on - the cost of all items that are not left out
  * @items: the table
  *
  * Returns: the sum of their costs, in seconds a run.
@@ -133,11 +133,11 @@ size_t items_half(const struct items *items, size_t first, size_t nr)
 }
 
 /**
- * items_scale - correct what a range costs
+ * items_scale - correct the costs of a range
  * @items: the table
  * @first: where the range begins
  * @nr: how many items it has
- * @factor: what their costs are multiplied by
+ * @factor: their costs are multiplied by it
  */
 void items_scale(struct items *items, size_t first, size_t nr, double factor)
 {
@@ -173,14 +173,14 @@ static bool leave_out(struct items *items, double cost, bool functions)
 }
 
 /**
- * items_leave_out - leave out what costs most, until the rest is cheap enough
+ * items_leave_out - leave out the items that cost most, until the rest is cheap enough
  * @items: the table, sorted
- * @cost: what the rest may cost, in seconds a run
+ * @cost: the most that the rest may cost, in seconds a run
  *
- * Events are left out only if it is not enough to leave out functions: somebody has chosen
+ * Events are left out only if it is not enough to leave out functions: the user has chosen
  * them one by one.
  *
- * Returns: false if the rest costs more, whatever is left out.
+ * Returns: false if the rest costs more, even with all left out that can be.
  */
 bool items_leave_out(struct items *items, double cost)
 {
@@ -189,7 +189,7 @@ bool items_leave_out(struct items *items, double cost)
 }
 
 /**
- * item_word - what stands for a function or an event where one writes it
+ * item_word - the word for a function or an event in a file of tracefs
  * @item: the item
  *
  * Returns: a word for set_ftrace_notrace, or set_event; to be freed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is traced and costs something: functions and events.
+ * The functions and events whose tracing costs time.
  */
 #ifndef OVERHEAD_ITEMS_H
 #define OVERHEAD_ITEMS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /**
- * enum item_kind - what kind of thing it is; each kind has a cost of its own
+ * enum item_kind - the kind of an item; each kind has a cost of its own
  * @ITEM_FUNCTION: a function that is traced
  * @ITEM_EVENT: a tracepoint
  * @ITEM_SWITCH: sched_switch, with which the names of tasks are kept
@@ -38,12 +38,12 @@ enum item_kind {
 
 /**
  * struct item - a function or an event
- * @kind: what it is
+ * @kind: its kind
  * @name: its name
  * @where: the module of a function, or NULL; the system of an event
  * @id: the number of an event
  * @hits: how often it is called, or happens, in one run
- * @cost: what tracing it costs one run, in seconds
+ * @cost: the cost of tracing it in one run, in seconds
  * @several: the name stands for several functions, so it cannot be left out alone
  * @off: it is left out
  */

@@ -6,8 +6,8 @@
  * is the time for which its CPUs are busy, for each time that the event happens: where they
  * are not busy all the time, tracing makes them busier, not slower.
  *
- * Runs with and without follow each other in turn, so that what else goes on in the system
- * is the same for both. They end when the difference is known well enough.
+ * Runs with and without follow each other in turn, so that the other work of the system is
+ * the same for both. They end when the difference is known well enough.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,10 +25,10 @@
 #include "signals.h"
 #include "util.h"
 
-/* Below these the interval says nothing; what is known to a tenth is known well enough. */
+/* Below these the interval says nothing; a cost that is known to a tenth is good enough. */
 #define LEAST_RUNS	3
 #define GOOD_ENOUGH	0.1
-/* Nor does it matter what is less than this part of the run. */
+/* Nor does a difference matter that is less than this part of the run. */
 #define TOO_LITTLE	0.002
 
 static const struct load *load;
@@ -195,10 +195,10 @@ static double run_once(double *cpu)
 	return seconds;
 }
 
-/* What is asked for */
+/* Measurements */
 
 /**
- * measure_begin - take what is to be measured
+ * measure_begin - take the load that is to be measured
  * @wanted: the load
  * @instance: where an event is watched
  */
@@ -210,7 +210,7 @@ void measure_begin(const struct load *wanted, struct tracefs_instance *instance)
 
 /**
  * measure_count - run the load while hits are counted
- * @run: what is told of it
+ * @run: the callbacks for its phases
  *
  * Returns: how many runs that is.
  */
@@ -239,10 +239,10 @@ static bool is_enough(const struct samples *off, const struct samples *cost)
 
 /**
  * measure_cost - run the load with tracing and without, until the difference is known
- * @items: what is traced, and what is left out
+ * @items: the functions and events, each traced or left out
  * @on: switches that on
  *
- * Returns: what it costs.
+ * Returns: the cost.
  */
 struct measured measure_cost(const struct items *items, void (*on)(const struct items *items))
 {

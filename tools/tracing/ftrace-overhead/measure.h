@@ -15,7 +15,7 @@
 #include "stats.h"
 
 /**
- * struct load - what is measured
+ * struct load - the load that is measured
  * @command: a command, each run of which is one; or NULL
  * @ignore_status: its status does not matter
  * @event: the event that is watched; each that happens is one run
@@ -33,7 +33,7 @@ struct load {
 };
 
 /**
- * struct measured - what tracing something costs
+ * struct measured - the cost of tracing some functions and events
  * @off: how long a run takes without it, in seconds
  * @cost: how much longer it takes with it
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was found, as people read it, and as programs do.
+ * The results, as people read them, and as programs do.
  *
- * People get it step by step, as soon as it is known. Programs get one line at the end; the
- * man page tells of its form, and what it promises there is not to change.
+ * People get them step by step, as soon as they are known. Programs get one line at the end;
+ * the man page describes its form, and the parts that it promises are not to change.
  */
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ bool is_within(const struct measured *m, double budget)
 	return m->cost.mean + m->cost.half <= budget * m->off.mean;
 }
 
-/* What a run is, for each of which hits and costs are told. */
+/* The word for a run. Hits and costs are told for each run. */
 static const char *run_name(const struct result *r)
 {
 	return r->load->command ? "run" : r->load->event;
@@ -97,8 +97,8 @@ static void print_item(const struct item *item, double off)
 }
 
 /**
- * report_prediction - what each function and event is expected to cost
- * @r: what is known so far: what tracing costs in all, too
+ * report_prediction - the expected cost of each function and event
+ * @r: the results so far, with the cost of tracing in all
  */
 void report_prediction(const struct result *r)
 {
@@ -116,8 +116,8 @@ void report_prediction(const struct result *r)
 }
 
 /**
- * report_measured - what tracing was expected to cost, and does
- * @r: what is known so far
+ * report_measured - the expected and the measured cost of tracing
+ * @r: the results so far
  */
 void report_measured(const struct result *r)
 {
@@ -129,8 +129,8 @@ void report_measured(const struct result *r)
 }
 
 /**
- * report_check - what a part of it was expected to cost, and does
- * @r: what is known so far
+ * report_check - the expected and the measured cost of a part of it
+ * @r: the results so far
  * @check: the part
  */
 void report_check(const struct result *r, const struct check *check)
@@ -188,7 +188,7 @@ static void print_lines(const struct result *r)
 
 /**
  * report_tried - how to get below the budget
- * @r: what is known
+ * @r: the results
  */
 void report_tried(const struct result *r)
 {
@@ -256,7 +256,7 @@ static void json_load(const struct load *load)
 
 /**
  * report_json - everything, in one line
- * @r: what is known
+ * @r: the results
  */
 void report_json(const struct result *r)
 {

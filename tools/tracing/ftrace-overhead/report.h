@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What was found, as people read it, and as programs do.
+ * The results, as people read them, and as programs do.
  */
 #ifndef OVERHEAD_REPORT_H
 #define OVERHEAD_REPORT_H
@@ -15,10 +15,10 @@
 #define REPORT_VERSION	1
 
 /**
- * struct check - a part of what is traced, measured alone
+ * struct check - a part of the functions and events, measured alone
  * @nr: how many functions and events it is
- * @predicted: what it was expected to cost, in seconds a run
- * @measured: what it does
+ * @predicted: its expected cost, in seconds a run
+ * @measured: its measured cost
  */
 struct check {
 	size_t nr;
@@ -27,17 +27,17 @@ struct check {
 };
 
 /**
- * struct result - what was found
- * @load: what was measured
- * @cost: what one of each kind costs, in seconds; not a number where it is not known
- * @items: what was called and what happened, sorted by cost
- * @predicted: what all of it was expected to cost, in seconds a run
- * @unknown: some of it is of a kind whose cost is not known
- * @measured: what it does
+ * struct result - the results
+ * @load: the load that was measured
+ * @cost: the cost of one of each kind, in seconds; not a number where it is not known
+ * @items: the functions that were called and the events that happened, sorted by cost
+ * @predicted: the expected cost of all of them, in seconds a run
+ * @unknown: some of them are of a kind whose cost is not known
+ * @measured: the measured cost of all of them
  * @check: parts of it
  * @nr_checks: how many they are
- * @budget: what it may cost, as a part of a run
- * @tried: what it costs without those that are off in @items, if that was tried
+ * @budget: the most that tracing may cost, as a part of a run
+ * @tried: the cost without those that are off in @items, if that was tried
  * @was_tried: whether it was
  * @top: how many functions and events are shown
  */

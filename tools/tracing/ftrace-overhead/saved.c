@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tracing was like before, and the way back.
+ * The state of tracing before the run, and the way back.
  *
  * It is kept in memory, where the keeper (see keeper.c) finds it, and in a file, where the
  * next run finds it if the keeper was killed. A run holds a lock on that file as long as
  * it lives: there is one top instance, so there is one run.
  *
- * Each line of the file is a word that says what it is, and what is kept.
+ * The first line of the file is the process. Each other line is the name of a setting, and
+ * its text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,9 +142,9 @@ static void recover_from_file(void)
 }
 
 /**
- * saved_take - keep what tracing is like, before it is changed
+ * saved_take - save the state of tracing, before it is changed
  *
- * What a killed run has left is put back first. Ends the program if another one runs.
+ * The changes of a killed run are put back first. Ends the program if another run is alive.
  */
 void saved_take(void)
 {
@@ -157,7 +158,7 @@ void saved_take(void)
 }
 
 /**
- * saved_write_notrace - write what set_ftrace_notrace has had
+ * saved_write_notrace - write the text that set_ftrace_notrace had
  * @f: that file, open
  */
 void saved_write_notrace(FILE *f)

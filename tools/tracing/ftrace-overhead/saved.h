@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracing was like before, and the way back.
+ * The state of tracing before the run, and the way back.
  */
 #ifndef OVERHEAD_SAVED_H
 #define OVERHEAD_SAVED_H
@@ -12,11 +12,11 @@
 #define PROBES	"ftrace_overhead"
 
 /**
- * struct saved - what of the top instance is changed meanwhile
+ * struct saved - the files of the top instance that are changed meanwhile
  * @tracer: current_tracer
- * @notrace: what set_ftrace_notrace shows, line by line
- * @events: what set_event shows, line by line
- * @profiler: function_profile_enabled, or "" where there is none
+ * @notrace: set_ftrace_notrace, line by line
+ * @events: set_event, line by line
+ * @profiler: function_profile_enabled, or "" where there is no such file
  */
 struct saved {
 	char *tracer;

@@ -3,7 +3,7 @@
  * The tracing that is set up in the top instance, and its switches.
  *
  * Off means the tracer nop and no event. Functions are left out with set_ftrace_notrace,
- * beside what that had. They are written as numbers (see functions.c).
+ * beside its own functions. They are written as numbers (see functions.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +155,7 @@ static void find_events(void)
 	free(dynamic);
 }
 
-/* What is set up */
+/* The tracing that is set up */
 
 static void choose_tracer(const char *wanted)
 {
@@ -191,7 +191,7 @@ static bool is_limited(void)
 }
 
 /**
- * setup_find - find out what is traced
+ * setup_find - find the tracer, the functions and the events that are set up
  * @tracer: the tracer that is wanted; NULL: the one that is set up, and if nothing is, function
  *
  * Called after saved_take(). Ends the program if something keeps it from being measured.
@@ -230,7 +230,7 @@ static void write_numbers(FILE *f, const struct item *item)
 	}
 }
 
-/* Has the tracer leave out what is off, and switches the events. */
+/* Has the tracer leave out the functions that are off, and switches the events. */
 static void apply(const struct items *items, bool names)
 {
 	FILE *f = setup.nr_functions ? notrace_open(names ? O_APPEND : O_TRUNC) : NULL;
@@ -259,7 +259,7 @@ static void apply(const struct items *items, bool names)
 }
 
 /**
- * setup_on - trace what is set up, but for what is left out
+ * setup_on - trace all that is set up, but for the items that are left out
  * @items: the functions and events
  */
 void setup_on(const struct items *items)

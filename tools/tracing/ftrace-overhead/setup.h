@@ -13,7 +13,7 @@
 
 /**
  * struct setup - the tracing whose cost is asked for
- * @tracer: the tracer, "nop" if it is none
+ * @tracer: the tracer, "nop" if functions are not traced
  * @nr_functions: how many functions it traces
  * @at_most: a limit of the graph tracer makes it trace fewer calls than are counted
  * @events: the events that are enabled

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Samples, and what they say of the mean.
+ * Samples, and the estimate of the mean from them.
  *
  * The interval is that of Student's t distribution: it assumes nothing of how much the samples
  * vary, which a few of them tell only roughly.
@@ -24,7 +24,7 @@ static double t_quantile(size_t freedom)
 }
 
 /**
- * samples_add - add what was measured once more
+ * samples_add - add one more value
  * @s: the samples; all zero at first
  * @value: the value
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Samples, and what they say of the mean.
+ * Samples, and the estimate of the mean from them.
  */
 #ifndef OVERHEAD_STATS_H
 #define OVERHEAD_STATS_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /**
- * struct samples - what was measured each time
+ * struct samples - the measured values
  * @value: the values
  * @nr: how many they are
  */

@@ -2,13 +2,13 @@
 /*
  * funccount - count the calls of kernel functions
  *
- * This file has the command line, and the order of things: choose what counts, choose the
+ * This file has the command line, and the order of things: choose the counter, choose the
  * functions, count, write a table now and then and at the end, put everything back.
  *
  * Floors, each of which calls those below it:
  *	funccount.c
- *	report.c		what is written
- *	../lib			what counts, and the rest; its floors are in counter.h
+ *	report.c		the output
+ *	../lib			the counters, and the rest; its floors are in counter.h
  */
 #include <errno.h>
 #include <getopt.h>
@@ -185,7 +185,7 @@ static void take_command_line(int argc, char **argv)
 		usage_error("--follow and --pid cannot be combined");
 }
 
-/* What this system has */
+/* The counters of this system */
 
 static void find_cpus(void)
 {
@@ -225,7 +225,7 @@ static struct counts last;
 static uint64_t last_time;
 static bool reported;
 
-/* Reads the counters, and returns what they have counted since the last time. */
+/* Reads the counters, and returns the calls since the last time. */
 static struct counts read_difference(void)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
@@ -271,7 +271,7 @@ static char *format_report(struct counts *c, size_t *len)
 	return text;
 }
 
-/* What a signal has kept from being written is not lost: it is written at the end. */
+/* A table that a signal has kept from being written is not lost: it is written at the end. */
 static char *unwritten;
 
 static void output_error(void)
@@ -354,7 +354,7 @@ static void count(uint64_t begin, uint64_t end)
 		if (is_over() || clock_ns(CLOCK_MONOTONIC) >= end)
 			return;
 		report(read_difference());
-		/* What took longer than an interval makes that one longer, and no other. */
+		/* A report that takes longer than an interval lengthens only that interval. */
 		next += ((clock_ns(CLOCK_MONOTONIC) - next) / opt.interval + 1) * opt.interval;
 	}
 }

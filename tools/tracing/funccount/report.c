@@ -3,8 +3,8 @@
  * A table as people read it, and as programs do.
  *
  * Both write the rows in the order that they have. Sorted, the highest count comes last:
- * that is where one looks on a terminal. The form for programs is told in the man page; what
- * it promises there is not to change.
+ * that is where one looks on a terminal. The man page describes the form for programs; the
+ * parts that it promises are not to change.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "report.h"
 #include "util.h"
 
-/* What bcc's funccount and others have. */
+/* The width in bcc's funccount and others. */
 #define NAME_WIDTH	36
 #define COUNT_WIDTH	8
 

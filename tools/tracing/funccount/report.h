@@ -16,7 +16,7 @@
 
 /**
  * struct report - how tables are written, and when
- * @counter: what counts: "count" or "profiler"
+ * @counter: the counter's name: "count" or "profiler"
  * @top: how many rows to write; 0 for all
  * @cpus: the numbers of the CPUs of the tables
  * @online: whether each of them has a column even if nothing was called there

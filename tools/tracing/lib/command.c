@@ -22,7 +22,7 @@
 
 static pid_t child;
 static char *name;
-/* We write to the first one; what the second gives is why the command cannot be run. */
+/* We write to the first one; the second gives the reason why the command cannot be run. */
 static int go_pipe[2], error_pipe[2];
 static bool ended;
 static int wait_status;

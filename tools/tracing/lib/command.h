@@ -11,11 +11,11 @@
 
 /**
  * enum command_flags - how the command runs
- * @COMMAND_QUIET: what it writes to standard output is thrown away
+ * @COMMAND_QUIET: its standard output is thrown away
  * @COMMAND_ALONE: it has no standard input, and a process group of its own
  * @COMMAND_OURS: it is killed if we end before it does
- * @COMMAND_SILENT: what it writes to standard error is thrown away
- * @COMMAND_ASIDE: what it writes to standard output goes to standard error
+ * @COMMAND_SILENT: its standard error is thrown away
+ * @COMMAND_ASIDE: its standard output goes to standard error
  */
 enum command_flags {
 	COMMAND_QUIET	= 1 << 0,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What counts: the tracer count, or where a kernel lacks it the function profiler.
+ * The counters: the tracer count, or where a kernel lacks it the function profiler.
  *
  * The floors of this directory, each of which calls those below it:
- *	tracer.c, profiler.c	what counts
+ *	tracer.c, profiler.c	the counters
  *	filter.c		which functions and tasks
  *	instance.c		tracefs
- *	command.c, keeper.c	the processes: the command, and who puts things back
+ *	command.c, keeper.c	the processes: the command, and the keeper, which puts things back
  *	cpus.c			the CPUs of this machine
  *	counts.c, parse.c	tables and words; know nothing of the system
  *	signals.c, util.c
@@ -22,7 +22,7 @@
 #include "counts.h"
 
 /**
- * struct wanted - what is to be counted
+ * struct wanted - the functions and tasks that are to be counted
  * @glob: the functions
  * @nr_globs: how many globs that are
  * @module: only functions of this module, or NULL
@@ -31,7 +31,8 @@
  * @cpus: the numbers of all possible CPUs
  * @nr_cpus: how many they are
  * @per_cpu: whether each CPU's calls are wanted
- * @set_up: the profiler is to count what the top instance is set up to trace: its filter stays
+ * @set_up: the profiler is to count the functions that the top instance is set up to trace: its
+ *	    filter stays
  */
 struct wanted {
 	char **glob;
@@ -52,9 +53,9 @@ struct wanted {
  * @start: begin to count; after this, calls are counted
  * @read: take the counts so far into an empty table
  * @stop: count no more; @read still works
- * @end: put back what was before
+ * @end: put everything back as it was before
  *
- * Each of them ends the program if it fails, and what was before is then put back.
+ * Each of them ends the program if it fails, and everything is then put back.
  */
 struct counter {
 	const char *name;

@@ -3,8 +3,8 @@
  * A table of functions and how often each was called.
  *
  * A function is known by its name and its module. Functions that share both, as static
- * ones do, are one row once the table is merged. This is what lets an interval be the
- * difference of two tables: the row of a module that is unloaded and loaded again goes on.
+ * ones do, are one row once the table is merged. So an interval can be the difference of
+ * two tables: the row of a module that is unloaded and loaded again goes on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void row_free(struct row *row)
 }
 
 /**
- * counts_free - free what a table holds
+ * counts_free - free the rows of a table
  * @c: the table
  */
 void counts_free(struct counts *c)
@@ -124,10 +124,10 @@ static bool row_subtract(struct row *row, const struct row *before, unsigned int
 }
 
 /**
- * counts_subtract - what was counted between two tables
+ * counts_subtract - the calls between two tables
  * @now: the later table, merged
  * @before: the earlier one, merged, with the same CPUs
- * @diff: an empty table that takes what is not zero
+ * @diff: an empty table that takes the counts that are not zero
  *
  * The counts of a module go with it, and begin anew when it is loaded.
  *

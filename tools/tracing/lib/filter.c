@@ -22,7 +22,7 @@
 
 /**
  * filter_is_all - whether every function is wanted, also of modules to come
- * @wanted: what is wanted
+ * @wanted: the functions that are wanted
  *
  * Returns: true if the filter is to stay empty.
  */
@@ -61,7 +61,7 @@ static void refused(struct tracefs_instance *instance, const struct wanted *want
 /**
  * filter_set - choose the functions
  * @instance: the instance; NULL for the top one
- * @wanted: what is wanted
+ * @wanted: the functions that are wanted
  *
  * Ends the program if a glob matches nothing.
  */
@@ -109,10 +109,10 @@ static void check_module_globs(const struct wanted *wanted, const struct counts 
 /**
  * filter_functions - the functions that are traced
  * @instance: the instance, after filter_set(); NULL for the top one
- * @wanted: what is wanted
+ * @wanted: the functions that are wanted
  * @functions: an empty table, which takes them in the order of their names
  *
- * Ends the program if there are none.
+ * Ends the program without such a function.
  */
 void filter_functions(struct tracefs_instance *instance, const struct wanted *wanted,
 		      struct counts *functions)
@@ -157,15 +157,15 @@ static size_t add_threads(struct tracefs_instance *instance, pid_t pid)
 /**
  * filter_set_pids - choose the tasks, if not all are wanted
  * @instance: the instance
- * @wanted: what is wanted
+ * @wanted: the tasks that are wanted
  *
- * What these tasks start is traced, too.
+ * The children of these tasks are traced, too.
  */
 void filter_set_pids(struct tracefs_instance *instance, const struct wanted *wanted)
 {
 	if (!wanted->nr_pids)
 		return;
-	/* Before the tasks are known: what they start meanwhile is either listed or followed. */
+	/* Before the tasks are known: a child of theirs is then either listed or followed. */
 	file_set(instance, "options/function-fork", "1");
 	for (size_t i = 0; i < wanted->nr_pids; i++) {
 		size_t nr = 0, before;

@@ -8,7 +8,7 @@
  * the name would not do: it may be another process by now, or one of another pid namespace.
  *
  * Instances are made and removed with a lock on the directory of all instances, so that
- * none is found between its making and its locking.
+ * no instance is found between its making and its locking.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static int open_directory(const char *path)
 /**
  * tracing_lock - keep other runs from making and removing instances
  *
- * Returns: what tracing_unlock() takes.
+ * Returns: a value for tracing_unlock().
  */
 int tracing_lock(void)
 {
@@ -142,7 +142,7 @@ static char *free_name(void)
 
 /**
  * instance_make - make the instance of this run, after removing those of killed ones
- * @recover: told of each that was left, before it is removed; NULL: nobody is
+ * @recover: called for each that was left, before it is removed; or NULL
  *
  * instance_remove() is called when the program ends.
  *
@@ -214,10 +214,10 @@ static bool write_once(struct tracefs_instance *instance, const char *file, cons
 }
 
 /**
- * file_write - write a word to a file of an instance, beside what it holds
+ * file_write - write a word to a file of an instance, beside its contents
  * @instance: the instance; NULL for the top one
  * @file: the file
- * @text: what is written
+ * @text: the text to write
  *
  * Returns: false, with errno, if it cannot be.
  */
@@ -230,7 +230,7 @@ bool file_write(struct tracefs_instance *instance, const char *file, const char 
  * file_set - as file_write(), but ends the program if it cannot be
  * @instance: the instance; NULL for the top one
  * @file: the file
- * @text: what is written
+ * @text: the text to write
  */
 void file_set(struct tracefs_instance *instance, const char *file, const char *text)
 {
@@ -255,7 +255,7 @@ bool file_clear(struct tracefs_instance *instance, const char *file)
  * @instance: the instance; NULL for the top one
  * @file: the file
  *
- * Returns: what file_take() takes; -1, with errno, if it cannot be opened.
+ * Returns: a file for file_take(); -1, with errno, if it cannot be opened.
  */
 int file_open(struct tracefs_instance *instance, const char *file)
 {
@@ -267,7 +267,7 @@ int file_open(struct tracefs_instance *instance, const char *file)
  * @fd: from file_open()
  * @file: the file
  *
- * Returns: its text, to be freed. Ends the program if there is none.
+ * Returns: its text, to be freed. Ends the program if it cannot be read.
  */
 char *file_take(int fd, const char *file)
 {
@@ -303,7 +303,7 @@ char *file_take(int fd, const char *file)
  * @instance: the instance; NULL for the top one
  * @file: the file
  *
- * Returns: its text, to be freed. Ends the program if there is none.
+ * Returns: its text, to be freed. Ends the program if it cannot be read.
  */
 char *file_read(struct tracefs_instance *instance, const char *file)
 {
@@ -334,7 +334,7 @@ bool file_is(struct tracefs_instance *instance, const char *file, const char *te
  * @system: the system
  * @name: the event; NULL: all of them
  * @on: whether it is to be recorded
- * @problem: what says why it cannot be: die() or warn(); NULL: nobody does
+ * @problem: the function that writes why it cannot be: die(), warn(), or NULL
  *
  * Returns: false if it cannot be.
  */

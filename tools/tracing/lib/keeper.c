@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The process that puts back what was before.
+ * The process that puts everything back.
  *
- * A program that changes what belongs to others has two processes. One does the work. The
+ * A program that changes settings of others has two processes. One does the work. The
  * other, the keeper, does nothing but wait for the first one's end, and then puts everything
  * back. So it does not matter where the work ends, nor whether by an error of ours.
  *
- * The one that works is killed if the keeper is. What is left then is for the next run.
+ * The one that works is killed if the keeper is. The next run then puts everything back.
  */
 #include <errno.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static int keep(pid_t worker)
 
 /**
  * keeper_start - go on in a new process, and let the old one be the keeper
- * @put_back: what the keeper calls when the new process has ended
+ * @put_back: the keeper calls it when the new process has ended
  *
  * Called after signals_hold(). It returns in the new process. The program's status is the
  * one that the new process ends with.

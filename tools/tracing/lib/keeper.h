@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The process that puts back what was before.
+ * The process that puts everything back.
  */
 #ifndef TRACING_KEEPER_H
 #define TRACING_KEEPER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read: the lines of the kernel's files, and the words of the command line.
+ * The input: the lines of the kernel's files, and the words of the command line.
  *
  * Each function looks at a string and at nothing else. Those that take a line write into
  * it, and return pointers into it. Those that take an option end the program if it is wrong.
@@ -14,7 +14,7 @@
 #include "parse.h"
 #include "util.h"
 
-/* A year is longer than anybody waits, and far from what overflows. */
+/* A year is longer than anybody waits, and far from an overflow. */
 #define MOST_SECONDS	(366ULL * 24 * 3600)
 
 /* Takes a decimal number from *@text, which then points after it. */
@@ -33,7 +33,7 @@ static bool take_number(const char **text, uint64_t max, uint64_t *number)
 
 /**
  * parse_number - a decimal number and nothing else
- * @text: what is read
+ * @text: the text that is read
  * @max: the highest that is allowed
  * @number: the number
  *
@@ -46,7 +46,7 @@ bool parse_number(const char *text, uint64_t max, uint64_t *number)
 
 /**
  * parse_seconds - seconds, with up to nine decimals
- * @text: what is read
+ * @text: the text that is read
  * @ns: the same in nanoseconds, above zero
  *
  * Returns: whether it is a time that one can wait.
@@ -103,9 +103,9 @@ uint64_t option_seconds(const char *option, const char *text)
 
 /**
  * parse_cpus - a list of CPUs such as 0-3,8
- * @text: what is read; the end of the line ends it
+ * @text: the text that is read; the end of the line ends it
  * @cpus: takes their numbers
- * @max: how many of them; also what each number is below
+ * @max: how many of them; each number is below it, too
  *
  * Returns: how many there are; -1 if it is no such list, or one that is too long.
  */
@@ -267,7 +267,7 @@ bool parse_stat(char *line, char **name, uint64_t *count)
  * parse_error - the reason in an entry of error_log
  * @log: the entry
  *
- * Returns: the reason, to be freed; NULL if there is none.
+ * Returns: the reason, to be freed; or NULL.
  */
 char *parse_error(const char *log)
 {

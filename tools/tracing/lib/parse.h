@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is read: the lines of the kernel's files, and the words of the command line.
+ * The input: the lines of the kernel's files, and the words of the command line.
  */
 #ifndef TRACING_PARSE_H
 #define TRACING_PARSE_H

@@ -3,7 +3,7 @@
  * Counting with the function profiler, above all on kernels that lack the tracer count.
  *
  * There is one profiler, and it takes the filter of the top instance. So this refuses to
- * run where either is in use, and what it puts back is always the same: profiler off, filter
+ * run where either is in use, and always puts back the same state: profiler off, filter
  * empty. For a run that was killed the next one does it. It knows by the instance that the
  * killed one has left (see instance.c): tracing_on is 0 there if the profiler was about to be
  * used, and the filter there is the one that the top instance was given.
@@ -32,7 +32,7 @@ static struct counts functions;
 static int lock;
 static bool in_use;
 
-/* What keeps us from using a file of the top instance; NULL if nothing does. */
+/* The reason not to use a file of the top instance; NULL if it can be used. */
 static char *used_list(const char *file)
 {
 	char *text = file_read(NULL, file);
@@ -67,7 +67,7 @@ static void refuse_if_used(void)
 		used = used_list(FILTER);
 	if (!used && !want->set_up)
 		used = used_list("set_ftrace_notrace");
-	/* The profiler would leave out what is faster. */
+	/* The profiler would leave out calls that are faster. */
 	if (!used && tracefs_file_exists(NULL, "tracing_thresh"))
 		used = used_value("tracing_thresh", "0");
 	if (used)
@@ -86,7 +86,7 @@ static void put_back(void)
 }
 
 /**
- * profiler_recover - put back what a killed run has left of the profiler
+ * profiler_recover - put the profiler back that a killed run has left on
  * @stale: the instance that it has left, too
  */
 void profiler_recover(struct tracefs_instance *stale)
@@ -146,7 +146,7 @@ static size_t first_function(const char *name)
 }
 
 /*
- * Adds a function by what the profiler calls it. If several are meant, their name ends
+ * Adds a function by the profiler's name of it. If several are meant, their name ends
  * with a star, and their module is "?" unless they share it.
  */
 static void add_function(struct counts *counts, const char *name, uint64_t count,
@@ -215,7 +215,7 @@ static void profiler_end(void)
 }
 
 /**
- * counter_find - what is to count on this kernel
+ * counter_find - the counter for this kernel
  * @profiler: the profiler, even if there is the tracer
  *
  * Ends the program if the kernel has nothing that counts.

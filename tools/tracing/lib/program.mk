@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the Makefiles of the programs here have in common. The includer sets
+# The common part of the Makefiles of the programs here. The includer sets
 #	PROGRAM		its name: PROGRAM-completion.bash is its completion
 #	PAGES		its man pages, each PAGE.rst in Documentation/tools/ of its name
-#	LIBS_OF_OWN	what it is linked with beside these two libraries
+#	LIBS_OF_OWN	its libraries beside these two
 # and lists its objects in Build. Those of lib/ are built for each program, with its flags.
 
 ifeq ($(srctree),)

@@ -3,8 +3,8 @@
  * Signals: they end the counting in an orderly way, wherever they come.
  *
  * They are blocked but for two places, the waiting and the writing of output, which may
- * block for as long as a terminal or a reader likes. So whatever changes the system is
- * never cut in two. Once the system is as it was, they have their usual effect again.
+ * block for as long as a terminal or a reader likes. So no change of the system is ever
+ * cut in two. Once the system is as it was, they have their usual effect again.
  */
 #include <errno.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ static void note(int number, siginfo_t *info, void *context)
 /**
  * signals_hold - from now on, signals are noted instead of ending the program
  *
- * What the shell has told us to ignore stays ignored.
+ * A signal that the shell has told us to ignore stays ignored.
  */
 void signals_hold(void)
 {
@@ -53,7 +53,7 @@ void signals_hold(void)
 		if (old_action[i].sa_handler != SIG_IGN)
 			sigaction(ends[i], &action, NULL);
 	}
-	/* A reader who has gone away is an error of the next write. */
+	/* If the reader has gone away, the next write gets an error. */
 	sigaction(SIGPIPE, &ignore, &old_pipe);
 	sigprocmask(SIG_BLOCK, &held, &before);
 }
@@ -61,7 +61,7 @@ void signals_hold(void)
 /**
  * signals_release - signals end the program again
  *
- * One that has been held back is noted first: what was counted is still to be written.
+ * One that has been held back is noted first: the counts are still to be written.
  */
 void signals_release(void)
 {
@@ -85,7 +85,7 @@ void signals_default(void)
 /**
  * signals_write - write to a file; a signal that ends the counting interrupts it
  * @fd: the file
- * @text: what is written
+ * @text: the text to write
  * @len: how long it is
  *
  * Returns: how much is written; if not all, errno says why.

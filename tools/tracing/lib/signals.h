@@ -16,7 +16,7 @@ void signals_default(void);
 size_t signals_write(int fd, const char *text, size_t len);
 bool signals_wait(uint64_t until);
 
-/* The one that is to end the counting; 0 if none has come. */
+/* The one that is to end the counting; 0 as long as no signal has come. */
 extern volatile sig_atomic_t signal_came;
 /* Whether it came from a terminal, and so to the command as well. */
 extern volatile sig_atomic_t signal_of_terminal;

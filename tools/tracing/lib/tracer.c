@@ -2,7 +2,7 @@
 /*
  * Counting with the tracer count, in an instance of our own.
  *
- * Nobody else sees our filter and our options, and our counts are never set to zero: an
+ * No other user sees our filter and our options, and our counts are never set to zero: an
  * interval is the difference of two reads of function_counts.
  */
 #include <stdlib.h>

@@ -69,8 +69,8 @@ static void __attribute__((noreturn)) write_and_end(const char *text)
 
 /**
  * common_option - an option that is not one of the program's own: each of them ends it
- * @c: what getopt_long() has returned: 'h', 'V', or an error
- * @help: what --help writes
+ * @c: the value that getopt_long() has returned: 'h', 'V', or an error
+ * @help: the text of --help
  */
 void common_option(int c, const char *help)
 {
@@ -78,7 +78,7 @@ void common_option(int c, const char *help)
 		write_and_end(help);
 	if (c == 'V')
 		write_and_end(format_string("%s %s\n", program_name, VERSION));
-	/* getopt_long() has said what is wrong. */
+	/* getopt_long() has named the mistake. */
 	see_help();
 }
 
@@ -97,7 +97,7 @@ void json_string(FILE *f, const char *s)
 	for (; *s; s++) {
 		unsigned char c = *s;
 
-		/* Names of functions are ASCII; whatever else comes must not spoil the rest. */
+		/* Names of functions are ASCII; any other byte must not spoil the rest. */
 		if (c == '"' || c == '\\')
 			fprintf(f, "\\%c", c);
 		else if (c < 0x20 || c > 0x7e)

@@ -2,8 +2,8 @@
 /*
  * Messages, memory and the end of the program.
  *
- * A function that changes something in the system registers with atexit() what puts it
- * back; so die() may be called anywhere.
+ * A function that changes something in the system registers with atexit() a function that
+ * puts it back; so die() may be called anywhere.
  */
 #ifndef TRACING_UTIL_H
 #define TRACING_UTIL_H
@@ -33,7 +33,7 @@ extern const char * const program_name;
 /* The words after it that choose one of its modes, or NULL. */
 extern const char *program_mode;
 
-/* What die() exits with. */
+/* The exit status of die(). */
 extern int error_status;
 
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
