@@ -5,7 +5,7 @@
  *
  * check() reads all pages and compares them with the log: each event is there once and whole,
  * before those that began after it was claimed; its time is one that the clock told between its
- * begin and its end, or that of the event before it, if the clock went back; whatever was lost
+ * begin and its end, or that of the event before it, if the clock went back; each lost event
  * was counted; and nothing was lost while there was room.
  */
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static struct state {
 	 */
 	unsigned long			wanted;
 	unsigned long			wanted_before;
-	/* What looks at the events and leaves them where they are: see iterator_step() */
+	/* Looks at the events and leaves them where they are: see iterator_step() */
 	struct {
 		struct buffer_page	*page;
 		enum { COMMIT, COPY, COMPARE } step;
@@ -90,7 +90,7 @@ static struct state {
 	struct logged			events[MAX_EVENTS];
 } st;
 
-/* What the clock told. Each run writes its own part again, so this need not be copied. */
+/* The times that the clock told. Each run writes its own part again: no need to copy this. */
 static u64 told[MAX_TOLD];
 
 static char complaint[512];
@@ -401,7 +401,7 @@ static void iterator_begin_page(struct buffer_page *page)
 	st.iterator.head = 0;
 }
 
-/* An event that nobody has overwritten, says the page. */
+/* An event that has not been overwritten, as the page says. */
 static void iterator_see(const struct ring_buffer_event *event)
 {
 	unsigned int size;
@@ -419,8 +419,8 @@ static void iterator_see(const struct ring_buffer_event *event)
 }
 
 /*
- * What rb_iter_head_event() and rb_advance_iter() of ring_buffer.c do, in three steps. They know
- * a page that was overwritten by its time stamp: the clock has to go on.
+ * The work of rb_iter_head_event() and rb_advance_iter() of ring_buffer.c, in three steps. They
+ * know a page that was overwritten by its time stamp: the clock has to go on.
  */
 static void iterator_step(void)
 {
@@ -463,10 +463,10 @@ static void iterator_step(void)
 /* Writing */
 
 /*
- * An event may be lost for want of pages only if others have filled them. What is not published
- * keeps pages only from writers that interrupt others, as the outermost one can publish it. What
- * was read before this one began, @read_bytes, does not keep any. At the end of each page some
- * bytes can be left.
+ * An event may be lost for want of pages only if others have filled them. Unpublished events
+ * keep pages only from writers that interrupt others, as the outermost one can publish them.
+ * The bytes that were read before this event began, @read_bytes, do not keep any. At the end of
+ * each page some bytes can be left.
  */
 static void may_be_lost(bool outermost, unsigned long read_bytes)
 {
@@ -638,9 +638,9 @@ static void wait_until_over(void)
 
 /*
  * w, W: write 8 or 24 bytes, as tracers do; e: as events do; d, D: discard them; n: one within
- * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; m: by what the
- * page can still tell; b, B: it goes back a bit, or much; 0: it stands still, 1: it ticks slowly,
- * 3: again as at the beginning; r: the reader; s: the reader in two steps; i: a step of the
+ * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; m: by a time
+ * that the page can still tell; b, B: it goes back a bit, or much; 0: it stands still, 1: it ticks
+ * slowly, 3: again as at the beginning; r: the reader; s: the reader in two steps; i: a step of the
  * iterator, I: ten.
  */
 static void act(char c)
@@ -758,7 +758,7 @@ static void check(void)
 	/* As ring_buffer_bytes_cpu(). */
 	expect(st.cpu.entries_bytes.a - st.cpu.read_bytes == bytes, "%ld - %lu, %lu",
 	       st.cpu.entries_bytes.a, st.cpu.read_bytes, bytes);
-	/* Only what was overwritten may be missing, and that is the oldest. */
+	/* Only events that were overwritten may be missing, and these are the oldest. */
 	for (l = st.events; !st.cpu.overrun.a && l < st.events + st.nr_events; l++)
 		expect(l->what != WRITTEN || l->seen, "event %td", l - st.events);
 }

@@ -32,7 +32,7 @@ static const char *acts;
 
 #define PLANNED		3
 
-/* Or interrupts that are planned: what each does, and after how many points since the last. */
+/* Or interrupts that are planned: the steps of each, and after how many points since the last. */
 static const char *const *plan;
 static unsigned int gaps[PLANNED], planned_done;
 
