@@ -529,11 +529,13 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 				    now >= guard_due(row);
 		if (!row->moves)
 			continue;
-		if (!row->out)
+		if (!row->out) {
 			guard_free_row(row);
-		/* The user's word counts for more than how often it left. */
-		else if (name)
-			row->pause = row->times = 0;
+		} else if (name) {
+			/* The user's word counts for more than how often it left. */
+			row->pause = 0;
+			row->times = 0;
+		}
 	}
 	return guard_move(guard, false, now);
 }
