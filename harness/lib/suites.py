@@ -143,8 +143,8 @@ def boot(session, suite, cpus):
                         reboots=reboots, timeout=200)
 
 
-def load(session, suite, cpus, seconds=LOAD_SECONDS, script=None, **how):
-    words = f"guest.seconds={seconds}"
+def load(session, suite, cpus, seconds=LOAD_SECONDS, script=None, words="", **how):
+    words = f"guest.seconds={seconds} {words}".rstrip()
     seconds = int(re.findall(r"guest\.seconds=(\d+)", f"{words} {session.words}")[-1])
     session.job(suite, script or suite.partition("-")[0], cpus, words, timeout=900 + 2 * seconds, **how)
 
@@ -164,7 +164,8 @@ def old_qemu():
 
 def oldqemu(session, suite, cpus):
     if command := old_qemu():
-        torture(session, suite, cpus, LOAD_SECONDS, qemu=command)
+        # All memory is to be had: each warning is a fault.
+        torture(session, suite, cpus, LOAD_SECONDS, words="guest.without=memory", qemu=command)
     else:
         session.totals.skip("torture", f"this distribution has no QEMU {OLD_QEMU}")
 
