@@ -72,7 +72,7 @@ bool parse_seconds(const char *text, uint64_t *ns)
 /**
  * option_number - the number that an option was given, or a usage error
  * @option: the option
- * @text: what it was given
+ * @text: the word of the command line
  *
  * Returns: the number, which is above zero.
  */
@@ -88,7 +88,7 @@ uint64_t option_number(const char *option, const char *text)
 /**
  * option_seconds - the seconds that an option was given, or a usage error
  * @option: the option
- * @text: what it was given
+ * @text: the word of the command line
  *
  * Returns: the same in nanoseconds.
  */
