@@ -67,7 +67,7 @@ static __always_inline void fgraph_set_top(struct task_struct *task, unsigned in
 }
 
 /* A user's variable of the task whose stack it is. */
-static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned int idx)
+static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned long idx)
 {
 	return (u64 *)&stack[FGRAPH_STACK_VARS + idx * FGRAPH_VAR_WORDS];
 }
@@ -107,12 +107,12 @@ static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned in
 	WRITE_ONCE(task->curr_ret_stack, end);
 }
 
-/* The last entry, which has no data. */
-static __always_inline void fgraph_drop_frame(struct task_struct *task)
+/* The last entry, of @words. */
+static __always_inline void fgraph_drop_top(struct task_struct *task, unsigned int words)
 {
 	/* The entry has been read. And an interrupt leaves the value as it was. */
 	barrier();
-	task->curr_ret_stack -= FGRAPH_ENTRY_WORDS;
+	task->curr_ret_stack -= words;
 }
 
 /* Whether the address at @retp may be replaced by that of a handler. */

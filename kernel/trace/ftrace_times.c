@@ -49,6 +49,7 @@
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/timex.h>
@@ -155,20 +156,26 @@ static noinline void times_set_max(u64 __percpu *max, u64 total)
 
 NOKPROBE_SYMBOL(times_set_max);
 
-/* A call took @total ns, of which @self are its own. */
-static __always_inline void times_add_to_site(const struct ftrace_times *times,
-					      struct ftrace_time __percpu *time, u64 total,
-					      u64 self)
+/* The maximum and the squares. */
+static __always_inline void times_add_extra(const struct ftrace_times *times,
+					    struct ftrace_time __percpu *time, u64 total, u64 self)
 {
 	enum ftrace_times_square square = READ_ONCE(times->square);
 	u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
 
+	if (total > this_cpu_read(time->max))
+		times_set_max(&time->max, total);
+	if (square)
+		this_cpu_add(time->squares, n * n);
+}
+
+/* A call took @total ns, of which @self are its own. Returns whether times_add_extra() is due. */
+static __always_inline bool times_add_sums(const struct ftrace_times *times,
+					   struct ftrace_time __percpu *time, u64 total, u64 self)
+{
 	this_cpu_add(time->total, total);
 	this_cpu_add(time->self, self);
-	if (unlikely(total > this_cpu_read(time->max)))
-		times_set_max(&time->max, total);
-	if (unlikely(square))
-		this_cpu_add(time->squares, n * n);
+	return unlikely(total > this_cpu_read(time->max) || READ_ONCE(times->square));
 }
 
 /* Preemption is off. @ip is a site. */
@@ -181,15 +188,17 @@ static void times_add(const struct ftrace_times *times, unsigned long ip, u64 to
 		time = times_in_core(core, ip - times_core.base);
 	else
 		time = times_search(times, ip);
-	if (time)
-		times_add_to_site(times, time, total, self);
+	if (time && times_add_sums(times, time, total, self))
+		times_add_extra(times, time, total, self);
 }
 
 NOKPROBE_SYMBOL(times_add);
 
 static __always_inline u64 times_minus(u64 a, u64 b)
 {
-	return a > b ? a - b : 0;
+	u64 diff;
+
+	return unlikely(check_sub_overflow(a, b, &diff)) ? 0 : diff;
 }
 
 static __always_inline bool times_is_off(const struct ftrace_times *times)
@@ -298,17 +307,40 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 
 NOKPROBE_SYMBOL(times_call);
 
-/* Of a function that is not the core kernel's; and there is nothing to save for a call. */
+/*
+ * The ends of ftrace_times_return() with more to do, each the last that it calls, so that
+ * nothing has to be saved across a call.
+ */
+
+/* Of a function that is not the core kernel's. */
 __no_stack_protector
-static noinline void times_return_elsewhere(const struct ftrace_times *times, unsigned long ip,
-					    u64 total, u64 self)
+static noinline unsigned long times_return_elsewhere(const struct ftrace_times *times,
+						     struct ftrace_ret_stack *frame, u64 total,
+						     u64 self)
 {
+	unsigned long ret = frame->ret;
+
 	preempt_disable_notrace();
-	times_add(times, ip, total, self);
+	times_add(times, frame->func, total, self);
 	preempt_enable_notrace();
+	fgraph_drop_top(current, TIMES_ENTRY_WORDS);
+	return ret;
 }
 
 NOKPROBE_SYMBOL(times_return_elsewhere);
+
+/* Of the longest call so far, or one whose time is squared, too. */
+__no_stack_protector
+static noinline unsigned long times_return_extra(const struct ftrace_times *times,
+						 struct ftrace_time __percpu *time, u64 total,
+						 u64 self, unsigned long ret)
+{
+	times_add_extra(times, time, total, self);
+	fgraph_drop_top(current, TIMES_ENTRY_WORDS);
+	return ret;
+}
+
+NOKPROBE_SYMBOL(times_return_extra);
 
 /**
  * ftrace_times_return - a function returns that times_call() has hooked
@@ -352,15 +384,13 @@ unsigned long ftrace_times_return(void)
 	self = times_minus(sum, *var);
 	*var = sum;
 	offset = frame->func - times_core.base;
-	if (unlikely(offset >= times_core.size)) {
-		times_return_elsewhere(times, frame->func, total, self);
-		goto leave;
-	}
+	if (unlikely(offset >= times_core.size))
+		return times_return_elsewhere(times, frame, total, self);
 	time = times_in_core(times->core, offset);
-	if (likely(time))
-		times_add_to_site(times, time, total, self);
+	if (likely(time) && times_add_sums(times, time, total, self))
+		return times_return_extra(times, time, total, self, ret);
 leave:
-	fgraph_drop_to(task, start);
+	fgraph_drop_top(task, TIMES_ENTRY_WORDS);
 	return ret;
 }
 

@@ -222,7 +222,7 @@ static __always_inline bool graph_enter_alone(struct task_struct *task, struct f
 		return false;
 	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE, NULL, &data);
 	if (unlikely(!data)) {
-		fgraph_drop_frame(task);
+		fgraph_drop_top(task, FGRAPH_ENTRY_WORDS);
 		return false;
 	}
 	entry = data;
