@@ -210,13 +210,15 @@ enum {
 	RB_IDLE		= BIT(0),
 	/* And of all that is called until the end, only a clock can be traced. */
 	RB_ALONE	= BIT(1),
-	/* The caller has looked at the local clock, and that is the buffer's. */
-	RB_TIMED	= BIT(2),
+	/* The buffer's clock is the local one, as the caller has seen. */
+	RB_LOCAL	= BIT(2),
+	/* And the caller has read it. */
+	RB_TIMED	= BIT(3) | RB_LOCAL,
 	/*
 	 * Nothing is called. If the event cannot be recorded so, the caller is a writer all the
 	 * same, and has to call rb_write_leave().
 	 */
-	RB_SIMPLE	= BIT(3),
+	RB_SIMPLE	= BIT(4),
 };
 
 /* The outermost writer leaves, or one within another. */
@@ -249,8 +251,10 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
 	else if (unlikely(!rb_enter(cpu_buffer)))
 		return NULL;
-	if (how & RB_TIMED) {
+	if ((how & RB_TIMED) == RB_TIMED) {
 		now = *local;
+	} else if (how & RB_LOCAL) {
+		now = trace_clock_local_inline();
 	} else if (local) {
 		*local = trace_clock_local_inline();
 		now = rb_has_local_clock(buffer) ? *local : buffer->clock();

@@ -97,7 +97,8 @@ static __always_inline bool func_record_quick(struct trace_array *tr, unsigned l
 	quick = cpu_buffer;
 	if (unlikely(!quick))
 		goto out;
-	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
+	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE | RB_LOCAL,
+		 NULL, &entry);
 	if (unlikely(!entry))
 		goto out;
 	trace_record_fill_function(entry, ip, parent_ip);
