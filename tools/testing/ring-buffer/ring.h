@@ -190,7 +190,7 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.buffer.flags = flags;
 	st.buffer.max_data_size = capacity - 16;
 	st.cpu.buffer = &st.buffer;
-	st.cpu.capacity = capacity;
+	rb_set_capacity(&st.cpu, capacity);
 	st.cpu.nr_pages = nr;
 	for (unsigned int i = 0; i <= nr; i++) {
 		st.pages[i].page = (void *)st.memory[i];

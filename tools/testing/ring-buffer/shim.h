@@ -26,6 +26,8 @@ typedef int64_t s64;
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define fls(x)			((x) ? 32 - __builtin_clz(x) : 0)
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define __aligned(n)		__attribute__((aligned(n)))
 #undef __always_inline
