@@ -10,10 +10,10 @@
  * a NOP then. Sites are given by their address (ip), which is where the CALL or
  * the NOP begins.
  *
- * The architecture defines the names that begin with arch_ or say so, and calls the rest. One
- * that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site() and the
- * functions of ftrace_generic.h; the rest is common code then. Trampolines are of those that
- * select HAVE_FTRACE_TRAMPOLINES.
+ * The architecture defines the names that begin with arch_ or say so, and calls the rest.
+ * One that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site(), and
+ * keeps the functions that ftrace.h asks of all architectures; the rest is common code
+ * then. Trampolines are of those that select HAVE_FTRACE_TRAMPOLINES.
  * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
  * to a port.
  */
@@ -31,7 +31,7 @@ struct ftrace_record;
 struct module;
 struct orc_entry;
 
-/* Gates, which return hooks have without function tracing, too */
+/* Gates */
 
 /**
  * struct ftrace_gate_count - how often a gate was passed on one CPU
@@ -52,23 +52,6 @@ struct ftrace_gate {
 	struct ftrace_gate_count __percpu	*count;
 	refcount_t				ref;
 };
-
-#ifdef CONFIG_FUNCTION_TRACER
-/*
- * Static function tracing: each function calls __fentry__ at all times, which
- * calls this function unless it is ftrace_stub. The function is called
- * as ftrace_list_func() is.
- */
-extern ftrace_func_t ftrace_trace_function;
-
-/*
- * Calls all ops of the site @ip, whose function returns to @parent_ip. The
- * architecture's ftrace_caller and ftrace_regs_caller call it, in any context that
- * can be traced, with the function's arguments saved. These two are the targets of
- * sites whose callset has no trampoline.
- */
-void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 #ifndef ftrace_stub_return
 /**
@@ -325,7 +308,7 @@ struct ftrace_code {
  * struct ftrace_callset - the ops that a site calls, in order
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
- * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS, _IPMODIFY and _RETHOOK
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and _IPMODIFY
  * @coming: a transaction that is being planned brings sites
  * @leaving: an ops of it is being detached
  * @pinned: altered text may lead to it, so it stays
@@ -334,9 +317,10 @@ struct ftrace_code {
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
  * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
+ * @direct_addr: the function that is called for @direct; 0 without one
  * @graph_func: the function that is called for those of a struct fgraph_ops
  * @counting: one of its ops counts calls
- * @one: ftrace_list_func() calls its one ops as it is
+ * @one: arch_ftrace_ops_list_func() calls its one ops as it is
  * @counts: where the stubs of its sites count on their way to @tramp, for the first
  *	    ops that does; NULL if the sites call @target
  * @stubs: the stubs
@@ -350,17 +334,15 @@ struct ftrace_code {
  * @code: its trampoline, to be found
  * @retiree: frees the callset and its trampoline
  * @entry: the word at a site points here, on an architecture that has such a word
- * @late: the direct function that follows the other ops, on an architecture without
- *	  trampolines
  * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
  *
- * All that a trampoline or ftrace_list_func() uses is constant once the callset is
+ * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
  * published, but for an ops that is silenced: see ftrace_callset_silence().
  *
  * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
- * @nr_ops, @nr_funcs, @nr_graph, @direct, @graph_func, @counts, @link[].gate and
+ * @nr_ops, @nr_funcs, @nr_graph, @direct_addr, @graph_func, @counts, @link[].gate and
  * @ops. All else is ftrace_callset.c's.
  */
 struct ftrace_callset {
@@ -378,6 +360,7 @@ struct ftrace_callset {
 	unsigned int		nr_gone;
 	unsigned int		tramp_size;
 	struct ftrace_ops	*direct;
+	unsigned long		direct_addr;
 	struct ftrace_counts	*counts;
 	struct list_head	stubs;
 	ftrace_graph_func_t	graph_func;
@@ -392,30 +375,10 @@ struct ftrace_callset {
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 	struct ftrace_ops	entry;
 #endif
-#ifndef CONFIG_HAVE_FTRACE_TRAMPOLINES
-	unsigned long		late;
-#endif
 	struct ftrace_callset_link *link;
 	struct ftrace_ops	*ops[] __counted_by(nr_ops);
 };
 
-/**
- * ftrace_ops_direct - the direct function of an ops
- * @ops: the ops
- *
- * Context: any.
- * Return: its address; 0 without a direct function.
- */
-static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
-{
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	return ops->direct_call;
-#else
-	return 0;
-#endif
-}
-
-#ifdef CONFIG_DYNAMIC_FTRACE
 /**
  * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
  * @cs: the callset
@@ -430,7 +393,6 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
 	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
 	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
 }
-#endif
 
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
@@ -438,8 +400,8 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
  * @cs: the callset; @cs->tramp, @cs->tramp_size and @cs->arch are set on success
  *
  * The trampoline calls the first @cs->nr_funcs ops, each in its gate if it has
- * one, then @cs->graph_func in the gates of the graph users, and goes on to the
- * direct function or back to the site. All ops are told the same parent_ip: that
+ * one, then @cs->graph_func in the gates of the graph users, and goes on to
+ * @cs->direct_addr or back to the site. All ops are told the same parent_ip: that
  * from before the first one, which may replace the address on the stack.
  *
  * Context: sleeps; ftrace_lock is held.
@@ -471,10 +433,10 @@ void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callse
 				unsigned int i, ftrace_func_t to);
 
 /**
- * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
+ * arch_ftrace_tramp_redirect - let a trampoline go on somewhere else
  * @patch: the batch that does it
- * @cs: a callset with a direct ops
- * @to: the function
+ * @cs: a callset with a direct ops, which is going away
+ * @to: where to, instead of @cs->direct_addr
  *
  * Nothing happens where there is no trampoline.
  *
@@ -498,16 +460,14 @@ static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct
 {
 }
 
-/* ftrace_caller goes on there. Through the word at a site it may be all that is called. */
+/* Through the word at a site, ftrace_caller finds a direct function that is all there is. */
 static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
 					      unsigned long to)
 {
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
+	defined(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
 	if (cs->nr_ops == 1)
 		WRITE_ONCE(cs->entry.direct_call, to);
-#endif
-	WRITE_ONCE(cs->late, to);
 #endif
 }
 #endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
@@ -632,8 +592,7 @@ void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
 
 /* Times of calls, where the architecture returns to a handler of its own for them */
 
-#if defined(CONFIG_DYNAMIC_FTRACE) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
-	defined(times_return_to_handler)
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(times_return_to_handler)
 #define FTRACE_TIMES_PATH
 
 /**
@@ -661,6 +620,5 @@ static inline bool ftrace_times_is_handler(unsigned long addr)
 	return false;
 }
 #endif
-#endif /* CONFIG_FUNCTION_TRACER */
 
 #endif /* _LINUX_FTRACE_ARCH_H */

@@ -466,7 +466,7 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
  *
  * That is its trampoline. A callset that only has a direct function needs no
  * trampoline. One that cannot get a trampoline goes through ftrace_caller and
- * ftrace_list_func().
+ * arch_ftrace_ops_list_func().
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, also if it was settled before; -ENOMEM if the callset cannot do
@@ -650,7 +650,7 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
 }
 
 /**
- * ftrace_list_func - call all ops of a site
+ * arch_ftrace_ops_list_func - call all ops of a site
  * @ip: the site
  * @parent_ip: where its function returns to
  * @op: ignored
@@ -661,7 +661,7 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
  *
  * Context: any that can be traced, NMI included.
  */
-void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
+void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_callset *cs;
@@ -684,10 +684,10 @@ void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
 		call_one(ip, parent_ip, cs, fregs);
 }
 
-NOKPROBE_SYMBOL(ftrace_list_func);
+NOKPROBE_SYMBOL(arch_ftrace_ops_list_func);
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-/* As ftrace_list_func(), for a callset that the word at the site has named. */
+/* As arch_ftrace_ops_list_func(), for a callset that the word at the site has named. */
 static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *entry, struct ftrace_regs *fregs)
 {

@@ -10,7 +10,7 @@
 #include <linux/ftrace_arch.h>
 #include <linux/percpu.h>
 
-/* Of ftrace_list_func(); preemption is disabled inside. */
+/* Of arch_ftrace_ops_list_func(); preemption is disabled inside. */
 DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
 
 /*

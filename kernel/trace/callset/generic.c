@@ -6,7 +6,7 @@
  * A batch is a list of writes. It is handed to the architecture as a whole, which
  * may stop all CPUs for it, and gets it back write by write. There are no
  * trampolines. Sites call ftrace_caller or ftrace_regs_caller, and these
- * ftrace_list_func(), which looks up the site's callset, or the function that the word at
+ * arch_ftrace_ops_list_func(), which looks up the site's callset, or the function that the word at
  * the site names (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS).
  *
  * Invariants:
@@ -33,9 +33,9 @@
 
 #include "ops.h"
 
-/* ftrace_caller passes it on; ftrace_list_func() does not look at it. */
+/* ftrace_caller passes it on; arch_ftrace_ops_list_func() does not look at it. */
 static struct ftrace_ops generic_ops = {
-	.func	= ftrace_list_func,
+	.func	= arch_ftrace_ops_list_func,
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
@@ -60,7 +60,7 @@ const struct ftrace_ops ftrace_nop_ops = {
 };
 
 const struct ftrace_ops ftrace_list_ops = {
-	.func	= ftrace_list_func,
+	.func	= arch_ftrace_ops_list_func,
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
@@ -204,7 +204,7 @@ void ftrace_modify_all_code(int command)
 	int ret = 0;
 
 	if (command & FTRACE_UPDATE_TRACE_FUNC)
-		ret = ftrace_update_ftrace_func(ftrace_list_func);
+		ret = ftrace_update_ftrace_func(arch_ftrace_ops_list_func);
 	if (ret)
 		pr_warn("ftrace_caller cannot be written: %pe\n", ERR_PTR(ret));
 	else

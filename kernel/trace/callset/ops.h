@@ -8,7 +8,7 @@
  * calls; a transaction changes the callsets of many sites as a whole.
  *
  * ftrace_lock covers the list of ops, all filters, the tables, the callsets and
- * every transaction. ftrace_list_func() and ftrace_site_find() run without it:
+ * every transaction. arch_ftrace_ops_list_func() and ftrace_site_find() run without it:
  * retired objects are freed only after the grace periods that ftrace_retire()
  * names. Documentation/trace/ftrace-internals.rst has the order of all locks.
  */

@@ -527,7 +527,7 @@ static void update_kunit_list_func(unsigned long ip, struct ftrace_regs *fregs)
 {
 	/* As ftrace_caller does. */
 	preempt_disable_notrace();
-	ftrace_list_func(ip, _THIS_IP_, NULL, fregs);
+	arch_ftrace_ops_list_func(ip, _THIS_IP_, NULL, fregs);
 	preempt_enable_notrace();
 }
 
