@@ -21,6 +21,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 					  unsigned int size, u64 now);
 void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_wake_readers(struct ring_buffer_per_cpu *cpu_buffer);
 
 /* Of struct ring_buffer_event */
 #define RB_TYPE_LEN_BITS	5
@@ -168,12 +169,12 @@ static __always_inline struct ring_buffer_per_cpu *rb_writable(struct trace_buff
 
 	if (rb_cannot_write() || rb_is_off(buffer))
 		return NULL;
-	/* A page holds any small one. */
-	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
-	    unlikely(length > buffer->max_data_size))
-		return NULL;
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 	if (unlikely(!cpu_buffer || atomic_read(&cpu_buffer->record_disabled)))
+		return NULL;
+	/* A page holds any small one. */
+	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
+	    unlikely(length > cpu_buffer->capacity - RB_EVENT_OVERHEAD))
 		return NULL;
 	return cpu_buffer;
 }
