@@ -10,11 +10,13 @@
 
 #include <linux/align.h>
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/preempt.h>
@@ -93,7 +95,12 @@ struct buffer_page {
 #define RB_BASE_MASK		(0x1fULL << RB_BASE_SHIFT)
 #define RB_LAP			BIT_ULL(26)
 #define RB_TIME_SHIFT		27
-#define RB_TIME_MAX		((1ULL << (64 - RB_TIME_SHIFT)) - 1)
+#define RB_TIME_BITS		(64 - RB_TIME_SHIFT)
+/*
+ * The slow way goes up to here, and then takes another base. The rest is for the events of the
+ * short way, which does not look: see rb_set_capacity().
+ */
+#define RB_TIME_MAX		((1ULL << (RB_TIME_BITS - 1)) - 1)
 
 /*
  * In the pointer to a page in the ring: it is the head, which is read next; or it was,
@@ -154,13 +161,15 @@ struct buffer_data_read_page {
  * @busy: both; not 0 if an event cannot be recorded at once
  * @tail_page: where events are written
  * @commit_page: where the outermost writer has published last
- * @capacity: bytes of events in a page
- * @cpu: the CPU
+ * @max_delta: the largest time between two events of the short way
  * @buffer: whose it is; ring_buffer_swap_cpu() changes that
  * @entries: events published, plus those of writers that have not left
  * @entries_bytes: bytes of events in the ring
- * @awaited: not 0 if a task may wait for an event, here or on any CPU: the next one is to
- *	     look; some architectures cannot xchg() a byte
+ * @capacity: bytes of events in a page
+ * @publish_slow: not 0 if the next outermost writer has more to do than to publish in one page:
+ *	     the tail has moved, or a task may wait for an event, here or on any CPU; some
+ *	     architectures cannot xchg() a byte
+ * @cpu: the CPU
  * @irq_work: the tasks that wait for this CPU's events
  * @nest: how many ring_buffer_nest_start() there are without an end
  * @saved: the old values of @writers, by depth
@@ -173,7 +182,7 @@ struct buffer_data_read_page {
  * @pages_lost: pages that were overwritten
  *
  * These are the write side's, and changed by this CPU only, but for @record_disabled and
- * @awaited, and when no writer is there. The members below are the read side's.
+ * @publish_slow, and when no writer is there. The members below are the read side's.
  */
 struct ring_buffer_per_cpu {
 	union {
@@ -185,12 +194,14 @@ struct ring_buffer_per_cpu {
 	};
 	struct buffer_page		*tail_page;
 	struct buffer_page		*commit_page;
-	unsigned int			capacity;
-	int				cpu;
+	u64				max_delta;
 	struct trace_buffer		*buffer;
 	local_t				entries;
 	local_t				entries_bytes;
-	int				awaited;
+	unsigned int			capacity;
+	int				publish_slow;
+	/* Up to here, in one cache line of 64 bytes, is what each event needs. */
+	int				cpu;
 	struct rb_irq_work		irq_work;
 	unsigned int			nest;
 	unsigned int			saved[RB_MAX_DEPTH];
@@ -281,6 +292,16 @@ struct trace_buffer {
 	unsigned long			range_addr_end;
 	struct ring_buffer_meta		*meta;
 };
+
+/*
+ * As many events as a page holds at most, each @max_delta after the one before, take less time than
+ * RB_TIME_MAX. An event has more than 8 bytes.
+ */
+static inline void rb_set_capacity(struct ring_buffer_per_cpu *cpu_buffer, unsigned int capacity)
+{
+	cpu_buffer->capacity = capacity;
+	cpu_buffer->max_delta = min(TS_MASK, RB_TIME_MAX >> fls(capacity / 8));
+}
 
 /* The pointer without RB_PAGE_*. */
 static inline struct list_head *rb_list_head(struct list_head *list)

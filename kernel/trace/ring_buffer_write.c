@@ -269,7 +269,7 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
 
 	/* Before the flags are read. A task sets one, and then this. Pairs with rb_await(). */
-	if (!xchg(&cpu_buffer->awaited, 0))
+	if (!xchg(&cpu_buffer->publish_slow, 0))
 		return;
 	if (all->waiters_pending) {
 		all->waiters_pending = false;
@@ -474,6 +474,9 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 		if (!rb_push_head(cpu_buffer, tail, next))
 			return true;
 	}
+	/* Before that can be seen: one that publishes on the closed page goes on from there. */
+	WRITE_ONCE(cpu_buffer->publish_slow, 1);
+	barrier();
 	if (write & RB_CLOSED || local64_try_cmpxchg(&tail->write, &write, write | RB_CLOSED))
 		rb_open(cpu_buffer, tail, next);
 	return true;
@@ -517,13 +520,14 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 	struct ring_buffer_event *event;
 	unsigned int index, all;
 	s64 old, new, seen = 0;
-	u64 delta;
+	u64 last, delta;
 	bool back;
 
 	for (int tries = 0; tries < RB_MAX_TRIES; tries++) {
 		page = READ_ONCE(cpu_buffer->tail_page);
 		old = local64_read(&page->write);
-		delta = now - rb_last_time(cpu_buffer, page, old);
+		last = rb_last_time(cpu_buffer, page, old);
+		delta = now - last;
 
 		/* An interrupt's event may be later: then this one is as late. */
 		back = (s64)delta < -(s64)TS_MASK;
@@ -548,7 +552,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 		if (back || ((u64)old >> RB_TIME_SHIFT) + delta > RB_TIME_MAX) {
 			unsigned int base = rb_free_base(cpu_buffer, old);
 
-			WRITE_ONCE(cpu_buffer->base[base], now);
+			WRITE_ONCE(cpu_buffer->base[base], back ? now : last + delta);
 			barrier();
 			new = (old & (RB_LAP | RB_INDEX_MASK)) + all +
 			      ((u64)base << RB_BASE_SHIFT);

@@ -104,11 +104,8 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 	void *events = page->page->data;
 	struct ring_buffer_event *event;
 
-	/*
-	 * A page that is closed or has another base has no room. A sum that is less has run
-	 * over the time.
-	 */
-	if (unlikely(delta > TS_MASK || index + size > cpu_buffer->capacity || new < (u64)old))
+	/* A page that is closed or has another base has no room. */
+	if (unlikely(delta > cpu_buffer->max_delta || index + size > cpu_buffer->capacity))
 		return NULL;
 	if (unlikely(!local64_try_cmpxchg(&page->write, &old, new)))
 		return NULL;
@@ -132,15 +129,12 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
-	u64 write;
+	u64 write = local64_read(&page->write);
 
-	write = local64_read(&page->write);
-	if (unlikely(write & RB_CLOSED))
-		return false;
 	/* The events before the index. Pairs with the smp_rmb() of the readers. */
 	smp_wmb();
 	local_set(&page->page->commit, write & RB_INDEX_MASK);
-	if (unlikely(cpu_buffer->awaited))
+	if (unlikely(cpu_buffer->publish_slow))
 		return false;
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers, 0);

@@ -79,7 +79,7 @@ static bool rb_kunit_is_woken(struct rb_kunit_waiter *waiter)
 
 static bool rb_kunit_sleeps(struct rb_kunit_waiter *waiter, struct ring_buffer_per_cpu *cpu_buffer)
 {
-	return READ_ONCE(cpu_buffer->awaited) && !task_is_running(waiter->task);
+	return READ_ONCE(cpu_buffer->publish_slow) && !task_is_running(waiter->task);
 }
 
 /*
@@ -98,16 +98,16 @@ static void rb_kunit_writer_looks_early(struct kunit *test)
 	on = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	waiter = rb_kunit_waiter(test, RING_BUFFER_ALL_CPUS, on);
 	cpu_buffer = waiter->buffer->buffers[raw_smp_processor_id()];
-	WRITE_ONCE(cpu_buffer->awaited, false);
+	WRITE_ONCE(cpu_buffer->publish_slow, false);
 
 	/* From before the waiter says that it waits, so that no grace period is over. */
 	preempt_disable();
 	complete(&waiter->start);
 	while (!rb_kunit_sleeps(waiter, cpu_buffer))
 		cpu_relax();
-	WRITE_ONCE(cpu_buffer->awaited, false);
+	WRITE_ONCE(cpu_buffer->publish_slow, false);
 	written = rb_kunit_write(waiter->buffer);
-	WRITE_ONCE(cpu_buffer->awaited, true);
+	WRITE_ONCE(cpu_buffer->publish_slow, true);
 	preempt_enable();
 	migrate_enable();
 

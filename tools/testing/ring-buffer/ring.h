@@ -198,7 +198,7 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.buffer.clock = tick;
 	st.buffer.flags = flags;
 	st.cpu.buffer = &st.buffer;
-	st.cpu.capacity = capacity;
+	rb_set_capacity(&st.cpu, capacity);
 	st.cpu.nr_pages = nr;
 	for (unsigned int i = 0; i <= nr; i++) {
 		st.pages[i].page = (void *)st.memory[i];

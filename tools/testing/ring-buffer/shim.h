@@ -29,6 +29,8 @@ typedef int64_t s64;
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define max(a, b)		((a) > (b) ? (a) : (b))
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define fls(x)			((x) ? 32 - __builtin_clz(x) : 0)
 #define size_add(a, b)		((a) + (b))
 #define size_mul(a, b)		((a) * (b))
 #define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (n))
