@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
