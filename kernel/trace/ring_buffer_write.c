@@ -92,8 +92,12 @@ static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buff
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
 
-	while ((unsigned long)event - (unsigned long)page->page->data >= cpu_buffer->capacity)
+	/* An event that is in none of them is not to hold the CPU for ever. */
+	for (unsigned long left = cpu_buffer->nr_pages; left; left--) {
+		if ((unsigned long)event - (unsigned long)page->page->data < cpu_buffer->capacity)
+			break;
 		page = rb_page_after(page);
+	}
 	return page;
 }
 
