@@ -65,7 +65,6 @@
 #include <linux/bug.h>
 #include <linux/export.h>
 #include <linux/hardirq.h>
-#include <linux/irq_work.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/trace_recursion.h>
@@ -93,8 +92,12 @@ static struct buffer_page *rb_page_of(const struct ring_buffer_per_cpu *cpu_buff
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
 
-	while ((unsigned long)event - (unsigned long)page->page->data >= cpu_buffer->capacity)
+	/* An event that is in none of them is not to hold the CPU for ever. */
+	for (unsigned long left = cpu_buffer->nr_pages; left; left--) {
+		if ((unsigned long)event - (unsigned long)page->page->data < cpu_buffer->capacity)
+			break;
 		page = rb_page_after(page);
+	}
 	return page;
 }
 
@@ -125,7 +128,7 @@ bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	unsigned int outer = cpu_buffer->writers;
 	unsigned int depth = outer & RB_DEPTH_MASK;
-	unsigned int overlaps = outer >> RB_OVERLAP_SHIFT;
+	unsigned int overlaps = (outer & RB_OVERLAP_MASK) >> RB_OVERLAP_SHIFT;
 	unsigned int context = preempt_count() & RB_CONTEXT_MASK;
 
 	if (rb_context_level(context) <= rb_context_level(outer))
@@ -209,11 +212,11 @@ static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer
 #endif
 
 /* Where it is the function tracer that writes, it is not to trace this. */
-static void rb_queue(struct irq_work *work)
+static void rb_queue(struct rb_irq_work *irq_work)
 {
 	int bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
 
-	irq_work_queue(work);
+	rb_irq_work_queue(irq_work);
 	if (bit >= 0)
 		ftrace_test_recursion_unlock(bit);
 }
@@ -229,7 +232,7 @@ static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 		return;
 	irq_work->wakeup_full = true;
 	irq_work->full_waiters_pending = false;
-	rb_queue(&irq_work->work);
+	rb_queue(irq_work);
 }
 
 /*
@@ -270,16 +273,28 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 	struct rb_irq_work *one = &cpu_buffer->irq_work;
 
 	/* Before the flags are read. A task sets one, and then this. Pairs with rb_await(). */
-	if (!xchg(&cpu_buffer->awaited, 0))
+	if (!xchg(&cpu_buffer->publish_slow, 0))
 		return;
 	if (all->waiters_pending) {
 		all->waiters_pending = false;
-		rb_queue(&all->work);
+		rb_queue(all);
 	}
 	if (one->waiters_pending) {
 		one->waiters_pending = false;
-		rb_queue(&one->work);
+		rb_queue(one);
 	}
+}
+
+/**
+ * rb_wake_readers - wake those that wait for events that another than this side has written
+ * @cpu_buffer: of a remote buffer
+ *
+ * Context: any.
+ */
+void rb_wake_readers(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_wake_waiters(cpu_buffer);
+	rb_wake_full_waiters(cpu_buffer);
 }
 
 /**
@@ -358,7 +373,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	struct buffer_page *after = rb_page_after(next), *tail_now;
 	/* Before the flag says that they are counted: an interrupt may go on from there. */
 	unsigned long entries = rb_page_entries(next);
-	unsigned int bytes = rb_page_commit(next);
+	unsigned int bytes = rb_page_size(next);
 	unsigned long was, head;
 
 	was = rb_link_change(tail, next, RB_PAGE_HEAD, RB_PAGE_UPDATE);
@@ -463,6 +478,9 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 		if (!rb_push_head(cpu_buffer, tail, next))
 			return true;
 	}
+	/* Before that can be seen: one that publishes on the closed page goes on from there. */
+	WRITE_ONCE(cpu_buffer->publish_slow, 1);
+	barrier();
 	if (write & RB_CLOSED || local64_try_cmpxchg(&tail->write, &write, write | RB_CLOSED))
 		rb_open(cpu_buffer, tail, next);
 	return true;
@@ -506,13 +524,14 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 	struct ring_buffer_event *event;
 	unsigned int index, all;
 	s64 old, new, seen = 0;
-	u64 delta;
+	u64 last, delta;
 	bool back;
 
 	for (int tries = 0; tries < RB_MAX_TRIES; tries++) {
 		page = READ_ONCE(cpu_buffer->tail_page);
 		old = local64_read(&page->write);
-		delta = now - rb_last_time(cpu_buffer, page, old);
+		last = rb_last_time(cpu_buffer, page, old);
+		delta = now - last;
 
 		/* An interrupt's event may be later: then this one is as late. */
 		back = (s64)delta < -(s64)TS_MASK;
@@ -537,7 +556,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 		if (back || ((u64)old >> RB_TIME_SHIFT) + delta > RB_TIME_MAX) {
 			unsigned int base = rb_free_base(cpu_buffer, old);
 
-			WRITE_ONCE(cpu_buffer->base[base], now);
+			WRITE_ONCE(cpu_buffer->base[base], back ? now : last + delta);
 			barrier();
 			new = (old & (RB_LAP | RB_INDEX_MASK)) + all +
 			      ((u64)base << RB_BASE_SHIFT);

@@ -21,6 +21,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 					  unsigned int size, u64 now);
 void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_wake_readers(struct ring_buffer_per_cpu *cpu_buffer);
 
 /* Of struct ring_buffer_event */
 #define RB_TYPE_LEN_BITS	5
@@ -103,11 +104,8 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 	void *events = page->page->data;
 	struct ring_buffer_event *event;
 
-	/*
-	 * A page that is closed or has another base has no room. A sum that is less has run
-	 * over the time.
-	 */
-	if (unlikely(delta > TS_MASK || index + size > cpu_buffer->capacity || new < (u64)old))
+	/* A page that is closed or has another base has no room. */
+	if (unlikely(delta > cpu_buffer->max_delta || index + size > cpu_buffer->capacity))
 		return NULL;
 	if (unlikely(!local64_try_cmpxchg(&page->write, &old, new)))
 		return NULL;
@@ -131,15 +129,12 @@ rb_reserve_fast(struct ring_buffer_per_cpu *cpu_buffer, unsigned int size, u64 n
 static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *page = cpu_buffer->commit_page;
-	u64 write;
+	u64 write = local64_read(&page->write);
 
-	write = local64_read(&page->write);
-	if (unlikely(write & RB_CLOSED))
-		return false;
 	/* The events before the index. Pairs with the smp_rmb() of the readers. */
 	smp_wmb();
 	local_set(&page->page->commit, write & RB_INDEX_MASK);
-	if (unlikely(cpu_buffer->awaited))
+	if (unlikely(cpu_buffer->publish_slow))
 		return false;
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers, 0);
@@ -168,12 +163,12 @@ static __always_inline struct ring_buffer_per_cpu *rb_writable(struct trace_buff
 
 	if (rb_cannot_write() || rb_is_off(buffer))
 		return NULL;
-	/* A page holds any small one. */
-	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
-	    unlikely(length > buffer->max_data_size))
-		return NULL;
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 	if (unlikely(!cpu_buffer || atomic_read(&cpu_buffer->record_disabled)))
+		return NULL;
+	/* A page holds any small one. */
+	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
+	    unlikely(length > cpu_buffer->capacity - RB_EVENT_OVERHEAD))
 		return NULL;
 	return cpu_buffer;
 }

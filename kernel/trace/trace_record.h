@@ -12,6 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/thread_info.h>
 #include <linux/trace_events.h>
 
 #include "ring_buffer_write.h"
@@ -28,13 +29,24 @@ static __always_inline bool trace_ctx_may_migrate(void)
 #endif
 }
 
+/* In one test; without lazy rescheduling both are the same flag. */
+static __always_inline bool trace_ctx_may_resched(void)
+{
+	return READ_ONCE(current_thread_info()->flags) &
+	       (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY);
+}
+
 /* Whether nothing is special about a context but interrupts and preemption being off. */
 static __always_inline bool trace_ctx_is_plain(unsigned int count)
 {
-	/* A count in range has no bit of an interrupt. PREEMPT_RT has softirqs elsewhere. */
-	return IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && count <= TRACE_CTX_PREEMPT_MAX &&
-	       !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) && !tif_need_resched() &&
-	       !test_preempt_need_resched() && trace_ctx_may_migrate();
+	/*
+	 * A count in range has no bit of an interrupt, nor of those that are disabled by
+	 * local_interrupt_disable(). PREEMPT_RT has softirqs elsewhere.
+	 */
+	return count <= TRACE_CTX_PREEMPT_MAX &&
+	       !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) &&
+	       !trace_ctx_may_resched() && !test_preempt_need_resched() &&
+	       trace_ctx_may_migrate();
 }
 
 /* Of a plain context. */
@@ -195,13 +207,9 @@ static __always_inline bool trace_record_function(struct trace_buffer *buffer, u
 				 EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_TRIGGER_COND)
 
 /* Or something is recorded with it. */
-#ifdef CONFIG_STACKTRACE
-#define TRACE_EVENT_STACKS	(TRACE_ITER_STACKTRACE | TRACE_ITER_USERSTACKTRACE)
-#else
-#define TRACE_EVENT_STACKS	TRACE_ITER_USERSTACKTRACE
-#endif
+#define TRACE_EVENT_STACKS	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
-/* The tracepoint has disabled preemption once. tracing_gen_ctx_dec() does not ask more, either. */
+/* The event's probe has disabled preemption once. tracing_gen_ctx_dec() asks no more, either. */
 #define TRACE_EVENT_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPTION) ? 1 : 0)
 /* And the event once more, while it is written. */
 #define TRACE_EVENT_OWN		(TRACE_EVENT_PREEMPT_OFF + IS_ENABLED(CONFIG_PREEMPT_COUNT))
