@@ -18,6 +18,7 @@ struct fgraph_ops;
 struct ftrace_callset;
 struct ftrace_counts;
 struct ftrace_gate;
+struct ftrace_hash;
 struct ftrace_ret_stack;
 struct ftrace_site_set;
 struct task_struct;
@@ -56,6 +57,7 @@ struct ftrace_filter {
  * @ops_func: asked by a direct ops' sharing of a site, see enum ftrace_ops_cmd
  * @direct_call: the function that the sites of a direct ops call; 0 if each site has
  *		 a function of its own
+ * @direct_hash: while a transaction gives sites such functions, the functions
  * @saved_func: the owner's callback while @func is another
  * @choose_func: chooses @func
  * @owner_func: the function by which it is listed, if that is not @func
@@ -81,6 +83,7 @@ struct ftrace_ops {
 	void			*private;
 	ftrace_ops_func_t	ops_func;
 	unsigned long		direct_call;
+	struct ftrace_hash	*direct_hash;
 	ftrace_func_t		saved_func;
 	void			(*choose_func)(struct ftrace_ops *ops);
 	void			*owner_func;

@@ -16,7 +16,8 @@
 
 /* ftrace_callset.c */
 struct ftrace_callset *ftrace_callset_at(unsigned long ip);
-struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
+struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops,
+					   unsigned long addr);
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
 void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);

@@ -160,7 +160,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
 			   ftrace_ops_callback(cs->ops[i]));
 	if (cs->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
+		seq_printf(m, "\n\tdirect-->%pS", (void *)cs->direct_addr);
 }
 
 /*
@@ -254,7 +254,8 @@ static const struct file_operations site_list_fops = {
 /* callsets */
 
 /* The flags that concern other ops of the same function stand before the name. */
-static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
+static void callset_show_ops(struct seq_file *m, const struct ftrace_callset *cs,
+			     const struct ftrace_ops *ops)
 {
 	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
 					    FTRACE_OPS_FL_DIRECT);
@@ -262,7 +263,7 @@ static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
 	seq_printf(m, " %s%s%s%s%ps", flags & FTRACE_OPS_FL_SAVE_REGS ? "R" : "",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? "I" : "",
 		   flags & FTRACE_OPS_FL_DIRECT ? "D" : "", flags ? ":" : "",
-		   ftrace_ops_callback(ops));
+		   ops == cs->direct ? (void *)cs->direct_addr : ftrace_ops_callback(ops));
 }
 
 static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
@@ -273,7 +274,7 @@ static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 	else
 		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		callset_show_ops(m, cs->ops[i]);
+		callset_show_ops(m, cs, cs->ops[i]);
 	seq_putc(m, '\n');
 }
 

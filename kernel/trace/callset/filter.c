@@ -62,12 +62,17 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 				  !is_kernel_text(set->ip[set->nr - 1]));
 }
 
-/*
+/**
+ * ftrace_filter_track - note whether modules concern a filter that has changed
+ * @filter: the filter
+ *
  * A filter that modules do not concern is not on the list: its owner may free
  * it, with its sets, at any time. One that stays keeps its place, as
  * the list may be walked now.
+ *
+ * Context: ftrace_lock is held.
  */
-static void filter_update_list(struct ftrace_filter *filter)
+void ftrace_filter_track(struct ftrace_filter *filter)
 {
 	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
 		      site_set_may_go(filter->throttled) || !list_empty(&filter->later) ||
@@ -95,7 +100,7 @@ static void filter_free_content(struct ftrace_filter *filter)
 	filter->throttled = NULL;
 	ftrace_words_free(&filter->later, &filter->later);
 	ftrace_words_free(&filter->later_not, &filter->later_not);
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 }
 
 /* Edits */
@@ -184,7 +189,7 @@ static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, b
 		return ret;
 	}
 	ftrace_edit_apply_later(edit, filter_later(filter, exclude));
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return 0;
 }
 
@@ -212,7 +217,7 @@ int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set 
 	if (ret)
 		filter->throttled = old;
 	ftrace_site_set_free(ret ? new : old);
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return ret;
 }
 
@@ -314,7 +319,7 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 	ftrace_words_forget_range(start, end);
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
 		filter_forget(filter, start, end);
-		filter_update_list(filter);
+		ftrace_filter_track(filter);
 	}
 	/* A filter that was set up by hand is not on the list. */
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
@@ -434,7 +439,7 @@ static int owner_edit_take_back(const struct owner_edit *e)
 		ftrace_site_set_free(filter->only);
 		filter->only = NULL;
 	}
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ void ftrace_command_forget_range(unsigned long start, unsigned long end);
 /* ftrace_filter.c */
 int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
 			const struct list_head *list);
+void ftrace_filter_track(struct ftrace_filter *filter);
 int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool out);
 int ftrace_filter_module_coming(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);

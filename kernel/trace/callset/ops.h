@@ -71,7 +71,6 @@ static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long pare
 	ops->func(ip, parent_ip, ops, fregs);
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 /* A filter that wants every site. */
 static inline void ftrace_filter_init(struct ftrace_filter *filter)
 {
@@ -91,15 +90,5 @@ static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
 {
 	return !ops->filter->only;
 }
-#else
-static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
-{
-}
-
-static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
-{
-	return true;
-}
-#endif
 
 #endif /* _KERNEL_TRACE_FTRACE_OPS_H */

@@ -84,8 +84,8 @@ static struct count_instance *count_make(struct trace_array *tr)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (tr->count)
-		return tr->count;
+	if (tr->callset.count)
+		return tr->callset.count;
 	ci = is_top ? &count_top : kzalloc(sizeof(*ci), GFP_KERNEL);
 	if (!ci)
 		return NULL;
@@ -99,7 +99,7 @@ static struct count_instance *count_make(struct trace_array *tr)
 	ci->retiree.free = count_free;
 	if (FTRACE_HAS_TIMES)
 		ftrace_times_init(&ci->times, tr->ops);
-	tr->count = ci;
+	tr->callset.count = ci;
 	return ci;
 }
 
@@ -175,7 +175,7 @@ static void count_choose(struct ftrace_ops *ops, struct ftrace_counts *counts, f
 
 	lockdep_assert_held(&ftrace_lock);
 
-	WRITE_ONCE(counts->ignored, tr->function_pid_bit);
+	WRITE_ONCE(counts->ignored, tr->callset.pid_bit);
 	if (count_choose_cpus(tr, counts) || counts->ignored)
 		func = asked;
 	if (func != ops->func)
@@ -305,8 +305,8 @@ void trace_count_zero(struct trace_array *tr)
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (tr->count)
-		count_zero(tr->count, 0);
+	if (tr->callset.count)
+		count_zero(tr->callset.count, 0);
 }
 
 /* The tracer */
@@ -320,7 +320,7 @@ static void count_stop(struct trace_array *tr)
 
 static void count_tracer_reset(struct trace_array *tr)
 {
-	count_stop_parts(tr->count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
+	count_stop_parts(tr->callset.count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
 	count_stop(tr);
 }
 
@@ -346,7 +346,7 @@ static int count_tracer_init(struct trace_array *tr)
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
-	ret = count_start_parts(tr->count, trace_count_options(tr));
+	ret = count_start_parts(tr->callset.count, trace_count_options(tr));
 	if (ret)
 		count_stop(tr);
 	return ret;
@@ -354,7 +354,7 @@ static int count_tracer_init(struct trace_array *tr)
 
 static void count_cpumask_changed(struct trace_array *tr)
 {
-	struct count_instance *ci = tr->count;
+	struct count_instance *ci = tr->callset.count;
 
 	guard(mutex)(&ftrace_lock);
 
@@ -372,8 +372,8 @@ static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 	if (tr->current_trace != &count_tracer)
 		return 0;
 	if (set)
-		return count_start_parts(tr->count, bit);
-	count_stop_parts(tr->count, bit);
+		return count_start_parts(tr->callset.count, bit);
+	count_stop_parts(tr->callset.count, bit);
 	return 0;
 }
 
@@ -395,11 +395,11 @@ static struct tracer count_tracer __tracer_data = {
  */
 void trace_count_forget(struct trace_array *tr)
 {
-	struct count_instance *ci = tr->count;
+	struct count_instance *ci = tr->callset.count;
 
 	guard(mutex)(&ftrace_lock);
 
-	tr->count = NULL;
+	tr->callset.count = NULL;
 	if (!ci)
 		return;
 	count_zero(ci, 0);

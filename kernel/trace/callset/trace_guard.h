@@ -28,7 +28,7 @@ enum trace_guard_kind {
 	TRACE_GUARD_KINDS,
 };
 
-#ifdef CONFIG_DYNAMIC_FTRACE
+#ifdef CONFIG_FTRACE_CALLSETS
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 

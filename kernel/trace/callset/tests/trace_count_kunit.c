@@ -197,7 +197,7 @@ static void count_kunit_expect(struct kunit *test, const struct trace_array *tr)
 
 	guard(mutex)(&ftrace_lock);
 
-	ci = tr->count;
+	ci = tr->callset.count;
 	KUNIT_EXPECT_NOT_NULL(test, ci);
 	for_each_online_cpu(cpu) {
 		const struct count_kunit_cpu *ck = per_cpu_ptr(&count_kunit_cpus, cpu);
