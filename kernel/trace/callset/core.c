@@ -26,6 +26,7 @@
 #include "ops.h"
 #include "pid.h"
 #include "register.h"
+#include "trace_count.h"
 #include "trace_guard.h"
 #include "../trace.h"
 
@@ -182,6 +183,7 @@ void __init ftrace_init_global_array_ops(struct trace_array *tr)
 void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
 	ftrace_pid_init_tracefs(tr, parent);
+	trace_count_create_files(tr, parent);
 	trace_guard_create_files(tr, parent);
 }
 
@@ -189,13 +191,14 @@ void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
  * ftrace_clear_pids - forget the state of an instance that goes away
  * @tr: the instance, whose tracers are off
  *
- * The pids that it traces, and its limits.
+ * The pids that it traces, its counts, and its limits.
  *
  * Context: sleeps; event_mutex and trace_types_lock are held.
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
 	ftrace_pid_forget(tr);
+	trace_count_forget(tr);
 	trace_guard_forget(tr);
 }
 

@@ -54,8 +54,6 @@ static struct tracer_opt count_opts[] = {
 
 static struct tracer_flags count_flags = {
 	.opts	= count_opts,
-	.own	= COUNT_OPT_SORTED | COUNT_OPT_CPUS | COUNT_OPT_CALLERS | COUNT_OPT_TIMES,
-	.slot	= TRACER_SLOT_COUNT,
 };
 
 /**
@@ -66,7 +64,7 @@ static struct tracer_flags count_flags = {
  */
 u32 trace_count_options(const struct trace_array *tr)
 {
-	return tracer_flags_of(tr, &count_flags);
+	return READ_ONCE(tr->callset.count_options);
 }
 
 /* The top instance's: a graph user that stays costs its calls less. */
@@ -366,15 +364,22 @@ static void count_cpumask_changed(struct trace_array *tr)
 
 static struct tracer count_tracer;
 
+/* A tracer that does not run will start with the options that are set by then. */
 static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	/* It will start with the options that are set by then. */
-	if (tr->current_trace != &count_tracer)
+	bool runs = tr->current_trace == &count_tracer;
+	u32 options = trace_count_options(tr);
+	int ret = 0;
+
+	if (!set == !(options & bit))
 		return 0;
-	if (set)
-		return count_start_parts(tr->callset.count, bit);
-	count_stop_parts(tr->callset.count, bit);
-	return 0;
+	if (runs && set)
+		ret = count_start_parts(tr->callset.count, bit);
+	else if (runs)
+		count_stop_parts(tr->callset.count, bit);
+	if (!ret)
+		WRITE_ONCE(tr->callset.count_options, options ^ bit);
+	return ret;
 }
 
 static struct tracer count_tracer __tracer_data = {
@@ -382,7 +387,7 @@ static struct tracer count_tracer __tracer_data = {
 	.init			= count_tracer_init,
 	.reset			= count_tracer_reset,
 	.cpumask_changed	= count_cpumask_changed,
-	.flags			= &count_flags,
+	.default_flags		= &count_flags,
 	.set_flag		= count_set_flag,
 	.allow_instances	= true,
 };

@@ -13,7 +13,6 @@
 struct dentry;
 struct trace_array;
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 #include "times.h"
 
 enum {
@@ -45,14 +44,5 @@ u32 trace_count_options(const struct trace_array *tr);
 void trace_count_zero(struct trace_array *tr);
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
-#else
-static inline void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
-{
-}
-
-static inline void trace_count_forget(struct trace_array *tr)
-{
-}
-#endif
 
 #endif /* _KERNEL_TRACE_TRACE_COUNT_H */

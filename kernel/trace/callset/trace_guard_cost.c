@@ -19,9 +19,8 @@
 #include <linux/timekeeping.h>
 
 #include "ops.h"
-#include "../trace.h"
 #include "trace_guard.h"
-#include "../trace_record.h"
+#include "../trace.h"
 
 /* A function that is traced, and does next to nothing. */
 #define GUARD_EXAMPLE		jiffies_to_msecs
@@ -68,7 +67,7 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 	struct trace_array *tr = ops->private;
 
 	preempt_disable_notrace();
-	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
+	trace_function(tr, ip, parent_ip, tracing_gen_ctx(), NULL);
 	preempt_enable_notrace();
 }
 
@@ -91,15 +90,18 @@ static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct 
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			     struct ftrace_regs *fregs)
 {
-	guard_write_entry(trace->func, 0, &gops->ops, NULL);
-	return 1;
+	return __trace_graph_entry(gops->ops.private, trace, tracing_gen_ctx());
 }
 
-static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			       struct ftrace_regs *fregs)
 {
-	guard_write_entry(trace->func, 0, &gops->ops, NULL);
+	u64 now = trace_clock_local();
+
+	__trace_graph_return(gops->ops.private, trace, tracing_gen_ctx(), now, now);
 }
 
 static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
@@ -112,6 +114,7 @@ static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 	gops->entryfunc = guard_graph_entry;
 	gops->retfunc = guard_graph_return;
 	fgraph_init_ops(&gops->ops, ops);
+	gops->ops.private = ops->private;
 	ret = register_ftrace_graph(gops);
 	if (ret)
 		return ret;

@@ -57,7 +57,7 @@ static void direct_kunit_func(unsigned long ip, unsigned long parent_ip,
 	direct_kunit_hits++;
 }
 
-static int direct_kunit_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+static int direct_kunit_ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
 	direct_kunit_cmd = cmd;
 	direct_kunit_asked++;

@@ -286,7 +286,7 @@ static void pid_slots(struct kunit *test)
 		ret = pid_kunit_add(trs[nr], FTRACE_PID_NOT, &pid, 1);
 	KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
 	nr--;
-	KUNIT_EXPECT_NULL(test, trs[nr]->function_pids);
+	KUNIT_EXPECT_NULL(test, trs[nr]->callset.pids);
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(trs[nr]));
 
 	for (i = 0; i < nr; i++)
