@@ -137,8 +137,8 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
 		cs->direct = ops;
 	} else if (ops->flags & FTRACE_OPS_FL_GRAPH) {
-		cs->graph_func = cs->nr_graph || !ops->alone_func ? ops->graph_func :
-								    ops->alone_func;
+		cs->graph_func = cs->nr_graph || !ops->sole_func ? ops->graph_func :
+								   ops->sole_func;
 		cs->nr_graph++;
 	} else {
 		cs->nr_funcs++;
