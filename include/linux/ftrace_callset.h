@@ -71,8 +71,10 @@ struct ftrace_filter {
  * @counts: where its sites count, or NULL
  * @seq: the number of its registration
  * @graph_func: called for callsets with this graph user
- * @alone_func: called instead where it is the only graph user
- * @alone_ret: takes the return of a call that @alone_func has hooked; false if it cannot
+ * @sole_func: called instead where it is the sole graph user; its callback then may look at
+ *	       no registers but the arguments
+ * @sole_ret: takes the return of a call that @sole_func has hooked; false if it cannot
+ * @quick: @sole_func may hook calls without asking the callback
  * @graph_meta: its index and generation, as in a meta word of return stacks
  *
  * An owner sets the first four. All others are private to kernel/trace/callset/.
@@ -98,10 +100,11 @@ struct ftrace_ops {
 	unsigned int		seq;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	ftrace_graph_func_t	graph_func;
-	ftrace_graph_func_t	alone_func;
-	bool			(*alone_ret)(struct task_struct *task,
-					     const struct ftrace_ret_stack *frame,
-					     struct ftrace_regs *fregs, struct fgraph_ops *gops);
+	ftrace_graph_func_t	sole_func;
+	bool			(*sole_ret)(struct task_struct *task,
+					    const struct ftrace_ret_stack *frame,
+					    struct ftrace_regs *fregs, struct fgraph_ops *gops);
+	bool			quick;
 	u64			graph_meta;
 #endif
 };

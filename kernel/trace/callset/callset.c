@@ -135,7 +135,7 @@ static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 static void callset_add_graph(struct ftrace_callset *cs, const struct ftrace_ops *ops)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	cs->graph_func = cs->nr_graph || !ops->alone_func ? ops->graph_func : ops->alone_func;
+	cs->graph_func = cs->nr_graph || !ops->sole_func ? ops->graph_func : ops->sole_func;
 	cs->nr_graph++;
 #endif
 }

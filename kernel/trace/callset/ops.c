@@ -4,7 +4,7 @@
  *
  * Nothing here knows sites. Files above leave functions in an ops that are called
  * here and below: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
- * and alone_func (fgraph.c).
+ * and sole_func (fgraph.c).
  *
  * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
  */
