@@ -3,8 +3,8 @@
  * Attaching ops to sites, and following their filters, functions and text
  * (attach.c), by transactions (update.c).
  */
-#ifndef _KERNEL_TRACE_FTRACE_ATTACH_H
-#define _KERNEL_TRACE_FTRACE_ATTACH_H
+#ifndef _KERNEL_TRACE_CALLSET_ATTACH_H
+#define _KERNEL_TRACE_CALLSET_ATTACH_H
 
 #include <linux/ftrace.h>
 
@@ -29,4 +29,4 @@ int ftrace_update_filter(struct ftrace_filter *filter, const struct ftrace_site_
 			 bool wish);
 int ftrace_update_table(struct ftrace_table *table);
 
-#endif /* _KERNEL_TRACE_FTRACE_ATTACH_H */
+#endif /* _KERNEL_TRACE_CALLSET_ATTACH_H */

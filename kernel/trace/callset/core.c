@@ -10,7 +10,7 @@
  *     more. Where its memory or code may go away (it is not part of the core
  *     kernel), no task is still inside either: its callers have counted the tasks.
  *
- * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
+ * ftrace_lock covers all of it; see ops.h for the lock order.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 

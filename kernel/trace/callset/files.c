@@ -148,6 +148,17 @@ static void site_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+static void print_graph_user(struct seq_file *m, const struct ftrace_callset *cs,
+			     struct ftrace_ops *ops)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	const struct fgraph_ops *gops = container_of_const(ops, struct fgraph_ops, ops);
+
+	seq_printf(m, " ->%pS (%pS)\tsubops: {ent:%pS ret:%pS}", cs->graph_func,
+		   ftrace_ops_callback(ops), gops->entryfunc, gops->retfunc);
+#endif
+}
+
 static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
 {
 	if (!ftrace_callset_is_direct(cs)) {
@@ -157,8 +168,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
-		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
-			   ftrace_ops_callback(cs->ops[i]));
+		print_graph_user(m, cs, cs->ops[i]);
 	if (cs->direct)
 		seq_printf(m, "\n\tdirect-->%pS", (void *)cs->direct_addr);
 }

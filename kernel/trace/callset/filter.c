@@ -7,12 +7,12 @@
  * A word of a file is one of
  *
  *	PATTERN			a name, a glob, or the number of a line of
- *				available_filter_functions (ftrace_match.c)
+ *				available_filter_functions (match.c)
  *	PATTERN:mod:MODULE	only in that module, loaded or not; both may be
  *				globs, an empty or * MODULE stands for any
- *	PATTERN:COMMAND[:ARGS]	see ftrace_command.c
+ *	PATTERN:COMMAND[:ARGS]	see command.c
  *
- * and a leading ! takes away instead of adding. ftrace_words.c has the files.
+ * and a leading ! takes away instead of adding. words.c has the files.
  *
  * Invariants:
  *  1. Site sets are sorted. A change gives a filter that ops go by another set; only

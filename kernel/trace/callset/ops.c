@@ -3,10 +3,10 @@
  * Ops by themselves, and objects that wait for a grace period before they are freed.
  *
  * Nothing here knows sites. Files above leave functions in an ops that are called
- * here and below: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
+ * here and below: choose_func (pid.c, fgraph.c), owner_func, graph_func
  * and sole_func (fgraph.c).
  *
- * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
+ * ftrace_lock covers all of it; see ops.h for the lock order.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -26,7 +26,7 @@
 
 #include "ops.h"
 
-/* Covers all state of function tracing; see ftrace_ops.h. */
+/* Covers all state of function tracing; see ops.h. */
 DEFINE_MUTEX(ftrace_lock);
 
 /* All ops that are attached; ftrace_lock. */
@@ -157,7 +157,7 @@ static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace
  *
  * Only one ops can say where the function goes on, and only one be called
  * directly, as that one may call the function itself. Both together need one
- * that knows how (see ftrace_share.c).
+ * that knows how (see share.c).
  *
  * Return: why they cannot; FTRACE_REFUSED_NOT, which is 0, if they can.
  */

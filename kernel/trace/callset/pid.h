@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which tasks an ops is called for. See ftrace_pid.c.
+ * Which tasks an ops is called for. See pid.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_PID_H
-#define _KERNEL_TRACE_FTRACE_PID_H
+#ifndef _KERNEL_TRACE_CALLSET_PID_H
+#define _KERNEL_TRACE_CALLSET_PID_H
 
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -22,4 +22,4 @@ void ftrace_pid_update_ops(struct ftrace_ops *ops);
 void ftrace_pid_init_tracefs(struct trace_array *tr, struct dentry *parent);
 void ftrace_pid_forget(struct trace_array *tr);
 
-#endif /* _KERNEL_TRACE_FTRACE_PID_H */
+#endif /* _KERNEL_TRACE_CALLSET_PID_H */

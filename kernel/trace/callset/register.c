@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks an ops, and has it attached to its sites or detached from them. Where an
- * ops may have to agree on that with others, ftrace_share.c calls these functions.
+ * ops may have to agree on that with others, share.c calls these functions.
  *
  * ftrace_lock covers all of it.
  */

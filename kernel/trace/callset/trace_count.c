@@ -4,9 +4,9 @@
  * option count-callers, from where; with count-times, for how long. trace_count_file.c has
  * the files that show it.
  *
- * A call counts in the stub of its site (ftrace_stubs.c), or in ftrace_count_call()
+ * A call counts in the stub of its site (stubs.c), or in ftrace_count_call()
  * where it has no stub. Pairs of a function and its caller are counted by a second ops with the
- * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that a call
+ * same filter (callers.c), and times by a graph user (times.c), so that a call
  * costs no more without these options.
  *
  * Invariants:

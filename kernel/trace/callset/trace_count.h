@@ -2,8 +2,8 @@
 /*
  * The tracer that counts calls, and its files. See trace_count.c and trace_count_file.c.
  */
-#ifndef _KERNEL_TRACE_TRACE_COUNT_H
-#define _KERNEL_TRACE_TRACE_COUNT_H
+#ifndef _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
+#define _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
 
 #include <linux/bits.h>
 #include <linux/ftrace.h>
@@ -45,4 +45,4 @@ void trace_count_zero(struct trace_array *tr);
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
 
-#endif /* _KERNEL_TRACE_TRACE_COUNT_H */
+#endif /* _KERNEL_TRACE_CALLSET_TRACE_COUNT_H */

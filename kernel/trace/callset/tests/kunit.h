@@ -160,7 +160,7 @@ static __maybe_unused void kunit_guest_end(struct task_struct *task)
 		kthread_stop(task);
 }
 
-/* ftrace_callset_kunit.c */
+/* callset_kunit.c */
 
 void ftrace_kunit_forbid_tramps(bool forbid);
 void ftrace_kunit_forbid_lists(struct kunit *test, bool forbid);
