@@ -8,7 +8,8 @@
  *
  * All sites of an ops have one function (ops->direct_call), or each has one of its own.
  * Then the callset of the site knows it, and a transaction that adds or changes sites
- * takes it from ops->direct_hash.
+ * takes it from ops->direct_hash. Bit 0 of an address (ftrace_is_jmp()) is part of it
+ * everywhere, and is for the architecture.
  *
  * share.c is about a direct ops and others that have to agree on a site.
  *
@@ -204,7 +205,7 @@ static bool direct_hash_has_module(const struct ftrace_hash *hash)
 
 	for (unsigned long i = 0; i < 1UL << hash->size_bits; i++) {
 		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
-			if (is_module_text_address(entry->direct))
+			if (is_module_text_address(ftrace_jmp_get(entry->direct)))
 				return true;
 		}
 	}

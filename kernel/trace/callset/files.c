@@ -170,7 +170,8 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
 		print_graph_user(m, cs, cs->ops[i]);
 	if (cs->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)cs->direct_addr);
+		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(cs->direct_addr) ? "(jmp)" : "",
+			   (void *)ftrace_jmp_get(cs->direct_addr));
 }
 
 /*
@@ -273,7 +274,8 @@ static void callset_show_ops(struct seq_file *m, const struct ftrace_callset *cs
 	seq_printf(m, " %s%s%s%s%ps", flags & FTRACE_OPS_FL_SAVE_REGS ? "R" : "",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? "I" : "",
 		   flags & FTRACE_OPS_FL_DIRECT ? "D" : "", flags ? ":" : "",
-		   ops == cs->direct ? (void *)cs->direct_addr : ftrace_ops_callback(ops));
+		   ops == cs->direct ? (void *)ftrace_jmp_get(cs->direct_addr) :
+				       ftrace_ops_callback(ops));
 }
 
 static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
@@ -282,7 +284,7 @@ static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 	if (cs->tramp)
 		seq_printf(m, "%lx %u", cs->tramp, cs->tramp_size);
 	else
-		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
+		seq_printf(m, "%ps -", (void *)ftrace_jmp_get(ftrace_callset_target(cs)));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
 		callset_show_ops(m, cs, cs->ops[i]);
 	seq_putc(m, '\n');

@@ -782,8 +782,8 @@ static const struct ftrace_word_ops filter_word_ops = {
  * @flag: FTRACE_ITER_NOTRACE for the sites to leave out; FTRACE_ITER_DO_PROBES
  *	  if function commands are shown and accepted
  * @inode: not used
- * @file: the file, written with ftrace_word_file_write() and closed with
- *	  ftrace_word_file_release()
+ * @file: the file, written with ftrace_filter_write() and closed with
+ *	  ftrace_regex_release()
  *
  * Context: process context, sleeps.
  * Return: 0, -ENODEV, -EPERM when locked down, or -ENOMEM.
@@ -796,6 +796,34 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		tr = ops->private;
 	}
 	return ftrace_word_file_open(file, &filter_word_ops, tr, ops, flag);
+}
+
+/**
+ * ftrace_filter_write - write to a file of ftrace_regex_open()
+ * @file: the file
+ * @ubuf: words
+ * @cnt: how many bytes
+ * @ppos: moves on
+ *
+ * Context: process context, sleeps.
+ * Return: how many bytes were taken, or a negative errno.
+ */
+ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return ftrace_word_file_write(file, ubuf, cnt, ppos);
+}
+
+/**
+ * ftrace_regex_release - close a file of ftrace_regex_open()
+ * @inode: its inode
+ * @file: the file, whose words become the filter
+ *
+ * Context: process context, sleeps.
+ * Return: 0.
+ */
+int ftrace_regex_release(struct inode *inode, struct file *file)
+{
+	return ftrace_word_file_release(inode, file);
 }
 
 /* set_ftrace_filter and set_ftrace_notrace */
@@ -812,9 +840,9 @@ static const struct file_operations filter_fops[] = {
 	[0 ... 1] = {
 		.open		= filter_open,
 		.read		= seq_read,
-		.write		= ftrace_word_file_write,
+		.write		= ftrace_filter_write,
 		.llseek		= tracing_lseek,
-		.release	= ftrace_word_file_release,
+		.release	= ftrace_regex_release,
 	},
 };
 

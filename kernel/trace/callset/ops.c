@@ -120,7 +120,7 @@ bool ftrace_ops_is_active(const struct ftrace_ops *ops)
 bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return !is_module_text_address(ops->direct_call);
+		return !is_module_text_address(ftrace_jmp_get(ops->direct_call));
 	if (ops->flags & FTRACE_OPS_FL_DYNAMIC)
 		return false;
 	if (ops->flags & FTRACE_OPS_FL_GRAPH)
@@ -139,7 +139,7 @@ bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 void *ftrace_ops_callback(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return ops->direct_call ? (void *)ops->direct_call : (void *)ops;
+		return ops->direct_call ? (void *)ftrace_jmp_get(ops->direct_call) : (void *)ops;
 	return ops->owner_func ?: ops->func;
 }
 
