@@ -158,6 +158,7 @@ NOKPROBE_SYMBOL(graph_quick_return);
  */
 void graph_quick_choose(struct fgraph_ops *gops, bool plain)
 {
+	gops->ops.guarded = true;
 	gops->ops.sole_func = graph_quick_call;
 	gops->ops.sole_ret = graph_quick_return;
 	WRITE_ONCE(gops->ops.quick, plain);

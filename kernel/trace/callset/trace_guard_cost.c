@@ -17,10 +17,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/trace_clock.h>
 
 #include "ops.h"
 #include "trace_guard.h"
 #include "../trace.h"
+#include "../trace_record.h"
 
 /* A function that is traced, and does next to nothing. */
 #define GUARD_EXAMPLE		jiffies_to_msecs
@@ -66,9 +68,7 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 {
 	struct trace_array *tr = ops->private;
 
-	preempt_disable_notrace();
-	trace_function(tr, ip, parent_ip, tracing_gen_ctx(), NULL);
-	preempt_enable_notrace();
+	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
 }
 
 /* By the way of an event that has to be asked whether to be recorded. */
@@ -90,6 +90,7 @@ static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct 
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* As the function_graph tracer does. */
 static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 			     struct ftrace_regs *fregs)
 {
