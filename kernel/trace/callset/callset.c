@@ -144,13 +144,12 @@ static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
 	struct ftrace_callset_link *link = &cs->link[cs->nr_ops];
 
-	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		cs->direct = ops;
-	} else if (ops->flags & FTRACE_OPS_FL_GRAPH) {
+	else if (ops->flags & FTRACE_OPS_FL_GRAPH)
 		callset_add_graph(cs, ops);
-	} else {
+	else
 		cs->nr_funcs++;
-	}
 	cs->flags |= callset_ops_flags(ops);
 	cs->counting |= !!ops->counts;
 
@@ -685,7 +684,7 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
  * Context: any that can be traced, NMI included.
  */
 void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs)
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_callset *cs;
 

@@ -40,6 +40,12 @@ static bool direct_is_registered(const struct ftrace_ops *ops)
 	return (ops->flags & flags) == flags;
 }
 
+/* Whether each of its sites has a function of its own. */
+static bool direct_is_each(const struct ftrace_ops *ops)
+{
+	return direct_is_registered(ops) && !ops->direct_call;
+}
+
 /* Also makes it ready to be registered again. */
 static void direct_reset(struct ftrace_ops *ops)
 {
@@ -289,7 +295,7 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 		if (!direct_is_free(sites->ip[i]))
 			return -EINVAL;
 	}
-	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && (!direct_is_registered(ops) || ops->direct_call))
+	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && !direct_is_each(ops))
 		return -EINVAL;
 
 	ops->direct_hash = hash;
@@ -360,7 +366,7 @@ int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 
 	scoped_guard(mutex, &ftrace_share_mutex) {
 		guard(mutex)(&ftrace_lock);
-		if (direct_is_registered(ops))
+		if (direct_is_each(ops))
 			ret = direct_del(ops, hash, sites);
 	}
 	if (!ret && direct_hash_has_module(hash))
@@ -377,7 +383,7 @@ static int direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
 	lockdep_assert_held(&ftrace_share_mutex);
 	guard(mutex)(&ftrace_lock);
 
-	if (!direct_is_registered(ops) || ops->direct_call)
+	if (!direct_is_each(ops))
 		return -EINVAL;
 	for (unsigned int i = 0; i < sites->nr; i++) {
 		if (direct_at(ops, sites->ip[i]))

@@ -113,7 +113,7 @@ static bool pattern_matches_module(const struct site_pattern *pattern, struct mo
 static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 		       const struct site_pattern *pattern)
 {
-	struct ftrace_names *names __free(kfree) = kmalloc(sizeof(*names), GFP_KERNEL);
+	struct ftrace_names *names __free(kfree) = kmalloc_obj(*names);
 	const char *name;
 	int ret;
 
@@ -447,7 +447,7 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 
 	if (cnt == 1 && lookup_first(sorted_syms[0], addrs))
 		return 0;
-	l = kmalloc(sizeof(*l), GFP_KERNEL);
+	l = kmalloc_obj(*l);
 	if (!l)
 		return -ENOMEM;
 	l->names = sorted_syms;

@@ -235,7 +235,7 @@ static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
 
 	if (slot == FTRACE_PID_SLOTS)
 		return ERR_PTR(-ENOSPC);
-	lists = kzalloc(sizeof(*lists), GFP_KERNEL);
+	lists = kzalloc_obj(*lists);
 	if (!lists)
 		return ERR_PTR(-ENOMEM);
 

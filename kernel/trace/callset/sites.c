@@ -552,7 +552,7 @@ static void table_free_retired(struct ftrace_retiree *retiree)
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
 					unsigned long end, unsigned int nr)
 {
-	struct ftrace_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct ftrace_table *table = kzalloc_obj(*table);
 
 	if (!table)
 		return NULL;

@@ -84,7 +84,7 @@ static struct count_instance *count_make(struct trace_array *tr)
 
 	if (tr->callset.count)
 		return tr->callset.count;
-	ci = is_top ? &count_top : kzalloc(sizeof(*ci), GFP_KERNEL);
+	ci = is_top ? &count_top : kzalloc_obj(*ci);
 	if (!ci)
 		return NULL;
 	ci->counts = ftrace_counts_alloc(1);

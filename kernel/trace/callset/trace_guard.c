@@ -628,7 +628,7 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 
 	if (guard)
 		return guard;
-	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	guard = kzalloc_obj(*guard);
 	if (!guard)
 		return NULL;
 	guard->cpu = alloc_percpu(struct guard_cpu);
@@ -810,7 +810,8 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
 		guard(mutex)(&trace_types_lock);
-		ret = tr->callset.guard ? guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
+		ret = tr->callset.guard ?
+		      guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
 		right = ret || !*text;
 	} else {
 		right = guard_parse(file, text, &max);

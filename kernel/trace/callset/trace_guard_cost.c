@@ -107,7 +107,7 @@ static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops
 
 static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 {
-	struct fgraph_ops *gops __free(kfree) = kzalloc(sizeof(*gops), GFP_KERNEL);
+	struct fgraph_ops *gops __free(kfree) = kzalloc_obj(*gops);
 	int ret;
 
 	if (!gops)
@@ -187,8 +187,8 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  */
 int trace_guard_measure(u64 *cost)
 {
-	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
+	struct trace_array *tr __free(kfree) = kzalloc_obj(*tr);
+	struct ftrace_ops *ops __free(kfree) = kzalloc_obj(*ops);
 	u64 least[TRACE_GUARD_KINDS];
 	int ret;
 

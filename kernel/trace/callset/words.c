@@ -511,7 +511,7 @@ int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 
 	if (ret)
 		return ret;
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	f = kzalloc_obj(*f);
 	if (!f) {
 		if (tr)
 			trace_array_put(tr);

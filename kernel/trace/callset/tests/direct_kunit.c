@@ -450,7 +450,8 @@ static struct ftrace_hash *direct_kunit_hash(struct kunit *test, unsigned int fi
 
 	KUNIT_ASSERT_NOT_NULL(test, hash);
 	for (unsigned int i = first; i < first + nr; i++)
-		KUNIT_EXPECT_NOT_NULL(test, add_ftrace_hash_entry_direct(hash, kunit_site(i), addr));
+		KUNIT_EXPECT_NOT_NULL(test, add_ftrace_hash_entry_direct(hash, kunit_site(i),
+									 addr));
 	KUNIT_EXPECT_EQ(test, ftrace_hash_count(hash), nr);
 	return hash;
 }
