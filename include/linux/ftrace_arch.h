@@ -243,7 +243,7 @@ struct ftrace_callset;
 
 #ifdef CONFIG_HAVE_FTRACE_BATCHES
 static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
-					  const struct ftrace_callset *cs)
+					  struct ftrace_callset *cs)
 {
 }
 #else
@@ -256,7 +256,7 @@ static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned l
  * Context: between arch_ftrace_patch_begin() and arch_ftrace_patch_end().
  */
 void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
-			    const struct ftrace_callset *cs);
+			    struct ftrace_callset *cs);
 #endif
 
 /* Trampolines */
@@ -343,7 +343,7 @@ struct ftrace_code {
  *
  * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
  * @nr_ops, @nr_funcs, @nr_graph, @direct_addr, @graph_func, @counts, @link[].gate and
- * @ops. All else is ftrace_callset.c's.
+ * @ops. All else is callset.c's.
  */
 struct ftrace_callset {
 	u32			nr;
@@ -551,7 +551,7 @@ static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
  * @retiree: frees them
  *
  * It is asked while the function of the ops is not its saved_func. An architecture
- * reads @ignored and @off; all else is ftrace_counts.c's.
+ * reads @ignored and @off; all else is counts.c's.
  */
 struct ftrace_counts {
 	refcount_t		ref;

@@ -18,6 +18,7 @@ struct fgraph_ops;
 struct ftrace_callset;
 struct ftrace_counts;
 struct ftrace_gate;
+struct ftrace_hash;
 struct ftrace_ret_stack;
 struct ftrace_site_set;
 struct task_struct;
@@ -56,6 +57,7 @@ struct ftrace_filter {
  * @ops_func: asked by a direct ops' sharing of a site, see enum ftrace_ops_cmd
  * @direct_call: the function that the sites of a direct ops call; 0 if each site has
  *		 a function of its own
+ * @direct_hash: while a transaction gives sites such functions, the functions
  * @saved_func: the owner's callback while @func is another
  * @choose_func: chooses @func
  * @owner_func: the function by which it is listed, if that is not @func
@@ -69,8 +71,10 @@ struct ftrace_filter {
  * @counts: where its sites count, or NULL
  * @seq: the number of its registration
  * @graph_func: called for callsets with this graph user
- * @alone_func: called instead where it is the only graph user
- * @alone_ret: takes the return of a call that @alone_func has hooked; false if it cannot
+ * @sole_func: called instead where it is the sole graph user; its callback then may look at
+ *	       no registers but the arguments
+ * @sole_ret: takes the return of a call that @sole_func has hooked; false if it cannot
+ * @quick: @sole_func may hook calls without asking the callback
  * @graph_meta: its index and generation, as in a meta word of return stacks
  *
  * An owner sets the first four. All others are private to kernel/trace/callset/.
@@ -81,6 +85,7 @@ struct ftrace_ops {
 	void			*private;
 	ftrace_ops_func_t	ops_func;
 	unsigned long		direct_call;
+	struct ftrace_hash	*direct_hash;
 	ftrace_func_t		saved_func;
 	void			(*choose_func)(struct ftrace_ops *ops);
 	void			*owner_func;
@@ -95,10 +100,11 @@ struct ftrace_ops {
 	unsigned int		seq;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	ftrace_graph_func_t	graph_func;
-	ftrace_graph_func_t	alone_func;
-	bool			(*alone_ret)(struct task_struct *task,
-					     const struct ftrace_ret_stack *frame,
-					     struct ftrace_regs *fregs, struct fgraph_ops *gops);
+	ftrace_graph_func_t	sole_func;
+	bool			(*sole_ret)(struct task_struct *task,
+					    const struct ftrace_ret_stack *frame,
+					    struct ftrace_regs *fregs, struct fgraph_ops *gops);
+	bool			quick;
 	u64			graph_meta;
 #endif
 };

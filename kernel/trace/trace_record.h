@@ -7,6 +7,7 @@
 #define _KERNEL_TRACE_TRACE_RECORD_H
 
 #include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -88,14 +89,6 @@ static __always_inline void trace_ctx_without(unsigned int own, unsigned int *fl
 	/* Asked again, so that no register has to keep it. */
 	*count = min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX) |
 		 (ctx & 0xff & ~TRACE_CTX_PREEMPT_MAX);
-}
-
-static __always_inline unsigned int trace_gen_ctx_without(unsigned int own)
-{
-	unsigned int flags, count;
-
-	trace_ctx_without(own, &flags, &count);
-	return flags << 16 | count;
 }
 
 /* The first word of an entry of this context. */
@@ -185,19 +178,37 @@ static __always_inline void trace_record_fill_function(struct ftrace_entry *entr
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
 }
 
-/* trace_function() without exporters. Preemption is disabled. Returns whether there was room. */
-static __always_inline bool trace_record_function(struct trace_buffer *buffer, unsigned long ip,
-						  unsigned long parent_ip)
+/*
+ * trace_function() without exporters, for a call that needs no protection from recursion, as no
+ * writer is interrupted, and the functions that it calls find a writer. Returns 1 if the call is
+ * recorded, 0 if there is no room, and -EBUSY if it has to be recorded in the other way.
+ */
+static __always_inline int trace_record_function(struct trace_buffer *buffer, unsigned long ip,
+						 unsigned long parent_ip)
 {
-	struct trace_record record;
-	struct ftrace_entry *entry;
+	struct ring_buffer_per_cpu *cpu_buffer = NULL;
+	void *entry;
+	int ret = 0;
 
-	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), NULL);
+	preempt_disable_notrace();
+	if (rb_is_off(buffer))
+		goto out;
+	/* A function that another callback calls is left out, as everywhere. */
+	if (likely(rb_has_local_clock(buffer) && !READ_ONCE(current->trace_recursion)))
+		cpu_buffer = rb_idle(buffer);
+	if (unlikely(!cpu_buffer)) {
+		ret = -EBUSY;
+		goto out;
+	}
+	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
 	if (unlikely(!entry))
-		return false;
+		goto out;
 	trace_record_fill_function(entry, ip, parent_ip);
-	trace_record_end(&record);
-	return true;
+	trace_record_end_alone(cpu_buffer);
+	ret = 1;
+out:
+	preempt_enable_notrace();
+	return ret;
 }
 
 /* Events */

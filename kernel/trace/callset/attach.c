@@ -5,11 +5,11 @@
  *
  * Invariants:
  *  1. An ops on the list is attached to the sites that its filter wants, except
- *     those in quarantine, unless tracing is switched off for it (ftrace_enabled).
+ *     those in quarantine.
  *  2. An ops that may go away, and whose callback returns to its caller, has a gate
  *     from before its first site calls it until no task is inside.
  *
- * ftrace_static.c does this without sites to switch. ftrace_lock covers all of it.
+ * ftrace_lock covers all of it.
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -118,6 +118,27 @@ void ftrace_ops_wait(struct ftrace_ops *ops)
 	ops->gate = NULL;
 }
 
+static int refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+		    struct ftrace_site_set *not, const struct ftrace_site_set *sites)
+{
+	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
+	int ret;
+
+	filter->only = only;
+	filter->not = not;
+	ret = ftrace_update_filter(filter, sites, true);
+	if (ret) {
+		filter->only = old_only;
+		filter->not = old_not;
+		return ret;
+	}
+	if (only != old_only)
+		ftrace_site_set_free(old_only);
+	if (not != old_not)
+		ftrace_site_set_free(old_not);
+	return 0;
+}
+
 /**
  * ftrace_refilter - change which sites the ops with a filter want
  * @filter: the filter
@@ -131,54 +152,29 @@ void ftrace_ops_wait(struct ftrace_ops *ops)
 int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		    struct ftrace_site_set *not)
 {
-	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
-	struct ftrace_site_set *sites = NULL;
-	int ret;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
 
 	/* Where both are lists, no other site can be concerned. */
-	if (only && old_only) {
-		sites = ftrace_site_set_union(only, old_only);
+	if (only && filter->only) {
+		sites = ftrace_site_set_union(only, filter->only);
 		if (!sites)
 			return -ENOMEM;
 	}
-
-	filter->only = only;
-	filter->not = not;
-	ret = ftrace_update_filter(filter, sites, true);
-	ftrace_site_set_free(sites);
-
-	if (ret) {
-		filter->only = old_only;
-		filter->not = old_not;
-		return ret;
-	}
-	ftrace_site_set_free(old_only);
-	ftrace_site_set_free(old_not);
-	return 0;
+	return refilter(filter, only, not, sites);
 }
 
 /**
- * ftrace_update_all - attach or detach all ops as ftrace_enabled says
+ * ftrace_refilter_sites - ftrace_refilter() where it is known which sites it is about
+ * @filter: the filter, which has a list of sites
+ * @only: its new @only; the filter owns it on success
+ * @sites: those in which the new list and the old one differ
  *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as ftrace_attach() for the first ops that cannot be attached.
- * Others are then attached or not; to detach cannot fail.
+ * Context and Return: as there.
  */
-int ftrace_update_all(void)
+int ftrace_refilter_sites(struct ftrace_filter *filter, struct ftrace_site_set *only,
+			  const struct ftrace_site_set *sites)
 {
-	struct ftrace_ops *ops;
-	int ret;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (!ftrace_ops_is_active(ops)) {
-			ftrace_update_detach(ops);
-			continue;
-		}
-		ret = hlist_empty(&ops->callsets) ? ftrace_update_attach(ops) : 0;
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return refilter(filter, only, filter->not, sites);
 }
 
 /**

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts of pairs: a site, and where its function was called. See ftrace_callers.c.
+ * Counts of pairs: a site, and where its function was called. See callers.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_CALLERS_H
-#define _KERNEL_TRACE_FTRACE_CALLERS_H
+#ifndef _KERNEL_TRACE_CALLSET_CALLERS_H
+#define _KERNEL_TRACE_CALLSET_CALLERS_H
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -110,4 +110,4 @@ static __always_inline bool ftrace_callers_count(const struct ftrace_callers *ca
 	return true;
 }
 
-#endif /* _KERNEL_TRACE_FTRACE_CALLERS_H */
+#endif /* _KERNEL_TRACE_CALLSET_CALLERS_H */

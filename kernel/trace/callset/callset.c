@@ -3,15 +3,14 @@
  * Callsets: which lists of ops exist, and the trampoline of each.
  *
  * Invariants:
- *  1. No two callsets in the hash hold the same ops.
+ *  1. No two callsets in the hash hold the same ops and the same direct function.
  *  2. A callset is found by its number from before the first record names it
  *     until a grace period after the last one did (see ftrace_retire()).
  *  3. Its ops never change: another list of ops is another callset. The exception
  *     is an ops that is silenced: its place stays empty, and the callset leaves
  *     the hash. No callset names an ops that is not registered.
  *  4. A callset in the hash has sites or is in the list of the idle ones.
- *  5. The target of its sites is settled before it gets the first one, and stays, but
- *     for the function of a direct ops.
+ *  5. The target of its sites is settled before it gets the first one, and stays.
  *
  * ftrace_lock covers everything.
  */
@@ -19,6 +18,7 @@
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/kmsan-checks.h>
@@ -59,17 +59,19 @@ struct ftrace_callset *ftrace_callset_at(unsigned long ip)
 	return rec ? ftrace_callset_get(ftrace_rec_callset(rec)) : NULL;
 }
 
-static u32 callset_key(struct ftrace_ops **ops, unsigned int nr)
+static u32 callset_key(struct ftrace_ops **ops, unsigned int nr, unsigned long direct)
 {
-	return jhash(ops, nr * sizeof(*ops), 0);
+	return jhash(ops, nr * sizeof(*ops), hash_long(direct, 32));
 }
 
-static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int nr)
+static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int nr,
+					   unsigned long direct)
 {
 	struct ftrace_callset *cs;
 
-	hash_for_each_possible(callset_hash, cs, hash, callset_key(ops, nr)) {
-		if (cs->nr_ops == nr && !memcmp(cs->ops, ops, nr * sizeof(*ops)))
+	hash_for_each_possible(callset_hash, cs, hash, callset_key(ops, nr, direct)) {
+		if (cs->nr_ops == nr && cs->direct_addr == direct &&
+		    !memcmp(cs->ops, ops, nr * sizeof(*ops)))
 			return cs;
 	}
 	return NULL;
@@ -77,7 +79,8 @@ static struct ftrace_callset *callset_find(struct ftrace_ops **ops, unsigned int
 
 /* Stands for an ops that is gone: its callback does nothing, and it stays for ever. */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static int callset_nobody_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int callset_nobody_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+				struct ftrace_regs *fregs)
 {
 	return 0;
 }
@@ -126,23 +129,27 @@ static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		return 0;
-	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
-			     FTRACE_OPS_FL_RETHOOK);
+	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+}
+
+static void callset_add_graph(struct ftrace_callset *cs, const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	cs->graph_func = cs->nr_graph || !ops->sole_func ? ops->graph_func : ops->sole_func;
+	cs->nr_graph++;
+#endif
 }
 
 static void callset_add_ops(struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
 	struct ftrace_callset_link *link = &cs->link[cs->nr_ops];
 
-	if (ops->flags & FTRACE_OPS_FL_DIRECT) {
+	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		cs->direct = ops;
-	} else if (ops->flags & FTRACE_OPS_FL_GRAPH) {
-		cs->graph_func = cs->nr_graph || !ops->alone_func ? ops->graph_func :
-								    ops->alone_func;
-		cs->nr_graph++;
-	} else {
+	else if (ops->flags & FTRACE_OPS_FL_GRAPH)
+		callset_add_graph(cs, ops);
+	else
 		cs->nr_funcs++;
-	}
 	cs->flags |= callset_ops_flags(ops);
 	cs->counting |= !!ops->counts;
 
@@ -168,7 +175,8 @@ static void callset_set_entry(struct ftrace_callset *cs)
 }
 #endif
 
-static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned int nr)
+static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned int nr,
+					    unsigned long direct)
 {
 	size_t size = struct_size_t(struct ftrace_callset, ops, nr);
 	struct ftrace_callset *cs;
@@ -183,17 +191,19 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	INIT_LIST_HEAD(&cs->stubs);
 	for (unsigned int i = 0; i < nr; i++)
 		callset_add_ops(cs, ops[i]);
+	cs->direct_addr = direct;
 	/* That the registers are there is for ftrace_ops_call() to see. */
 	cs->one = ftrace_callset_is_plain(cs) && !(cs->flags & FTRACE_OPS_FL_SAVE_REGS);
 	callset_set_entry(cs);
 	if (cs->direct && !IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
-		arch_ftrace_tramp_redirect(NULL, cs, ftrace_ops_direct(cs->direct));
+		arch_ftrace_tramp_redirect(NULL, cs, direct);
 	return cs;
 }
 
-static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int nr)
+static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int nr,
+					   unsigned long direct)
 {
-	struct ftrace_callset *cs = callset_alloc(ops, nr);
+	struct ftrace_callset *cs = callset_alloc(ops, nr, direct);
 	int ret;
 
 	if (!cs)
@@ -207,12 +217,13 @@ static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int
 		hlist_add_head(&cs->link[i].node, &ops[i]->callsets);
 		ftrace_gate_get(cs->link[i].gate);
 	}
-	hash_add(callset_hash, &cs->hash, callset_key(ops, nr));
+	hash_add(callset_hash, &cs->hash, callset_key(ops, nr, direct));
 	list_add(&cs->idle, &callsets_idle);
 	return cs;
 }
 
-static struct ftrace_callset *callset_of(struct ftrace_ops **ops, unsigned int nr)
+static struct ftrace_callset *callset_of(struct ftrace_ops **ops, unsigned int nr,
+					 unsigned long direct)
 {
 	struct ftrace_callset *cs;
 
@@ -220,8 +231,8 @@ static struct ftrace_callset *callset_of(struct ftrace_ops **ops, unsigned int n
 
 	if (!nr)
 		return NULL;
-	cs = callset_find(ops, nr);
-	return cs ?: callset_make(ops, nr);
+	cs = callset_find(ops, nr, direct);
+	return cs ?: callset_make(ops, nr, direct);
 }
 
 /**
@@ -279,9 +290,10 @@ static void callset_list_insert(struct ftrace_ops **list, unsigned int nr, struc
 /* The callset that calls @with, if not NULL, but not @without, and the rest of @cs. */
 static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
 					     const struct ftrace_ops *without,
-					     struct ftrace_ops *with)
+					     struct ftrace_ops *with, unsigned long addr)
 {
 	struct ftrace_ops **list __free(kfree) = callset_list_alloc(cs);
+	unsigned long direct = 0;
 	unsigned int nr;
 
 	if (!list)
@@ -289,31 +301,40 @@ static struct ftrace_callset *callset_change(const struct ftrace_callset *cs,
 	nr = callset_list(cs, without, list);
 	if (with)
 		callset_list_insert(list, nr++, with);
-	return callset_of(list, nr);
+	if (cs && cs->direct != without)
+		direct = cs->direct_addr;
+	if (with && (with->flags & FTRACE_OPS_FL_DIRECT))
+		direct = addr;
+	return callset_of(list, nr, direct);
 }
 
 /**
  * ftrace_callset_with - the callset that also calls an ops
  * @cs: a callset, or NULL for the empty one
  * @ops: the ops
+ * @addr: the function that is called for a direct @ops
  *
  * A callset that is made here has no sites and no trampoline yet; if no site gets
  * it, ftrace_callsets_drop_idle() drops it.
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: the callset, @cs itself if it calls @ops already; ERR_PTR of -ENOMEM,
+ * Return: the callset, @cs itself if it calls @ops so already; ERR_PTR of -ENOMEM,
  * -ENOSPC (too many callsets), or -EBUSY (two ops with FTRACE_OPS_FL_IPMODIFY or
  * two direct ones, or one of each that cannot share a function).
  */
-struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops)
+struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops,
+					   unsigned long addr)
 {
-	if (ftrace_callset_has(cs, ops))
-		return cs;
+	if (ftrace_callset_has(cs, ops)) {
+		if (cs->direct != ops || cs->direct_addr == addr)
+			return cs;
+		return callset_change(cs, ops, ops, addr);
+	}
 	for (unsigned int i = 0; cs && i < cs->nr_ops; i++) {
 		if (ftrace_ops_conflict(cs->ops[i], ops))
 			return ERR_PTR(-EBUSY);
 	}
-	return callset_change(cs, NULL, ops);
+	return callset_change(cs, NULL, ops, addr);
 }
 
 /**
@@ -332,7 +353,7 @@ struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct 
 {
 	if (!ftrace_callset_has(cs, ops))
 		return cs;
-	return cs->nr_ops - cs->nr_gone == 1 ? NULL : callset_change(cs, ops, NULL);
+	return cs->nr_ops - cs->nr_gone == 1 ? NULL : callset_change(cs, ops, NULL, 0);
 }
 
 /**
@@ -410,6 +431,7 @@ void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patc
 	if (cs->ops[i] == cs->direct) {
 		arch_ftrace_tramp_redirect(patch, cs, (unsigned long)ftrace_stub_return);
 		cs->direct = NULL;
+		WRITE_ONCE(cs->direct_addr, 0);
 	} else if (i < cs->nr_funcs) {
 		arch_ftrace_tramp_retarget(patch, cs, i, NULL);
 	}
@@ -487,7 +509,7 @@ int ftrace_callset_establish(struct ftrace_callset *cs)
 	if (cs->tramp)
 		cs->target = cs->tramp;
 	else if (ftrace_callset_is_direct(cs))
-		cs->target = ftrace_ops_direct(cs->direct);
+		cs->target = cs->direct_addr;
 	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&
 		 cs->flags & FTRACE_OPS_FL_SAVE_REGS)
 		cs->target = (unsigned long)ftrace_regs_caller;
@@ -615,7 +637,7 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	/* These bring their own protection. */
 	if (cs->nr_graph)
-		cs->graph_func(ip, arch_ftrace_return_slot(fregs), cs);
+		cs->graph_func(ip, arch_ftrace_return_slot(fregs), cs, fregs);
 }
 
 /* The direct function that follows the other ops; preemption is disabled. */
@@ -623,10 +645,10 @@ static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftr
 {
 #if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
 	!defined(CONFIG_HAVE_FTRACE_TRAMPOLINES)
-	unsigned long late = READ_ONCE(cs->late);
+	unsigned long addr = READ_ONCE(cs->direct_addr);
 
-	if (late)
-		arch_ftrace_set_direct_caller(fregs, late);
+	if (addr)
+		arch_ftrace_set_direct_caller(fregs, addr);
 #endif
 }
 
@@ -662,7 +684,7 @@ static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
  * Context: any that can be traced, NMI included.
  */
 void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs)
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct ftrace_callset *cs;
 

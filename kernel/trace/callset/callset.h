@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Callsets (ftrace_callset.c), their numbers (ftrace_callset_map.c), and the code that is made
- * for them: by its addresses (ftrace_code.c), and stubs, which count the calls of one site
- * each (ftrace_stubs.c).
+ * Callsets (callset.c), their numbers (callset_map.c), and the code that is made
+ * for them: by its addresses (code.c), and stubs, which count the calls of one site
+ * each (stubs.c).
  */
-#ifndef _KERNEL_TRACE_FTRACE_CALLSET_H
-#define _KERNEL_TRACE_FTRACE_CALLSET_H
+#ifndef _KERNEL_TRACE_CALLSET_CALLSET_H
+#define _KERNEL_TRACE_CALLSET_CALLSET_H
 
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
@@ -14,9 +14,10 @@
 
 #include "sites.h"
 
-/* ftrace_callset.c */
+/* callset.c */
 struct ftrace_callset *ftrace_callset_at(unsigned long ip);
-struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops);
+struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops,
+					   unsigned long addr);
 struct ftrace_callset *ftrace_callset_without(struct ftrace_callset *cs, struct ftrace_ops *ops);
 bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops *ops);
 void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
@@ -41,7 +42,7 @@ static inline bool ftrace_callset_is_direct(const struct ftrace_callset *cs)
 	return cs->direct && cs->nr_ops == 1;
 }
 
-/* ftrace_callset_map.c */
+/* callset_map.c */
 extern u32 ftrace_callset_limit;
 
 /* Read it with ftrace_callset_only(). */
@@ -69,7 +70,7 @@ static __always_inline struct ftrace_callset *ftrace_callset_only(void)
 	return FTRACE_CALLS_SEARCH ? READ_ONCE(__ftrace_callset_only) : NULL;
 }
 
-/* ftrace_code.c */
+/* code.c */
 
 /* The names in /proc/kallsyms and perf of a trampoline, of stubs, and of their module. */
 #define FTRACE_TRAMPOLINE_SYM	"ftrace_trampoline"
@@ -80,7 +81,7 @@ void ftrace_code_add(struct ftrace_code *code);
 void ftrace_code_remove(struct ftrace_code *code);
 struct ftrace_code *ftrace_code_find(unsigned long addr);
 
-/* ftrace_stubs.c */
+/* stubs.c */
 #ifndef ARCH_FTRACE_STUB_SIZE
 #define ARCH_FTRACE_STUB_SIZE	0
 #endif
@@ -100,4 +101,4 @@ void ftrace_stubs_hide(struct ftrace_callset *cs);
 void ftrace_stubs_free(struct ftrace_callset *cs);
 void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_table *table);
 
-#endif /* _KERNEL_TRACE_FTRACE_CALLSET_H */
+#endif /* _KERNEL_TRACE_CALLSET_CALLSET_H */

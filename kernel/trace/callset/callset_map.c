@@ -110,7 +110,7 @@ static void callset_count(int more)
 	if (!FTRACE_CALLS_SEARCH)
 		return;
 	if (callset_nr == 1 && arch_ftrace_wrote_all()) {
-		/* Pairs with the address dependency in arch_ftrace_ops_list_func(), which uses it. */
+		/* Pairs with the address dependency in arch_ftrace_ops_list_func(). */
 		smp_store_release(&__ftrace_callset_only, ftrace_callset_next(&nr));
 	} else if (__ftrace_callset_only) {
 		WRITE_ONCE(__ftrace_callset_only, NULL);

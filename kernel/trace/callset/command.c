@@ -117,7 +117,7 @@ static struct ftrace_probe *probe_find(struct trace_array *tr, struct ftrace_pro
 
 static struct ftrace_probe *probe_create(struct trace_array *tr, struct ftrace_probe_ops *kind)
 {
-	struct ftrace_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	struct ftrace_probe *probe = kzalloc_obj(*probe);
 
 	if (!probe)
 		return NULL;
@@ -556,7 +556,7 @@ static struct mapper_entry *mapper_find(struct ftrace_func_mapper *mapper, unsig
  */
 struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
 {
-	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
+	return kzalloc_obj(struct ftrace_func_mapper);
 }
 
 /**
@@ -600,7 +600,7 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long i
 	if (mapper_find(mapper, ip))
 		return -EBUSY;
 
-	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+	entry = kmalloc_obj(*entry);
 	if (!entry)
 		return -ENOMEM;
 	entry->ip = ip;

@@ -10,8 +10,10 @@
  *     more. Where its memory or code may go away (it is not part of the core
  *     kernel), no task is still inside either: its callers have counted the tasks.
  *
- * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
+ * ftrace_lock covers all of it; see ops.h for the lock order.
  */
+#define pr_fmt(fmt) "ftrace: " fmt
+
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
@@ -24,12 +26,14 @@
 #include "ops.h"
 #include "pid.h"
 #include "register.h"
+#include "trace_count.h"
+#include "trace_guard.h"
 #include "../trace.h"
 
-/* Whether direct ops have to know of it. Without filters it is refused. */
+/* Whether direct ops have to know of it. */
 static bool ops_is_shared(const struct ftrace_ops *ops)
 {
-	return IS_ENABLED(CONFIG_DYNAMIC_FTRACE) && (ops->flags & FTRACE_OPS_FL_IPMODIFY);
+	return ops->flags & FTRACE_OPS_FL_IPMODIFY;
 }
 
 /**
@@ -47,6 +51,8 @@ int register_ftrace_function(struct ftrace_ops *ops)
 {
 	if (ops_is_shared(ops))
 		return ftrace_share_register(ops);
+	ftrace_retired_wait();
+	guard(mutex)(&ftrace_lock);
 	return ftrace_ops_register(ops);
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
@@ -62,8 +68,10 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
-	int ret = ftrace_ops_unregister(ops);
+	int ret;
 
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_ops_unregister(ops);
 	if (ret)
 		return ret;
 	if (ops_is_shared(ops))
@@ -99,17 +107,7 @@ int ftrace_is_dead(void)
 }
 
 #ifdef CONFIG_SYSCTL
-static bool ftrace_has_permanent_ops(void)
-{
-	struct ftrace_ops *ops;
-
-	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (ops->flags & FTRACE_OPS_FL_PERMANENT)
-			return true;
-	}
-	return false;
-}
-
+/* It reads as it was written; anything but 0 is on. */
 static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void *buffer,
 				 size_t *lenp, loff_t *ppos)
 {
@@ -123,22 +121,15 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 	ret = proc_dointvec(&copy, write, buffer, lenp, ppos);
 	if (ret || !write)
 		return ret;
-	if (!enabled && ftrace_has_permanent_ops())
-		return -EBUSY;
-
-	/* It reads as it was written; anything but 0 is on. */
-	swap(ftrace_enabled, enabled);
-	if (!!enabled == !!ftrace_enabled)
-		return 0;
-	ret = ftrace_update_all();
-	if (ret) {
-		ftrace_enabled = enabled;
-		ftrace_update_all();
+	if (!enabled) {
+		pr_warn_once("kernel.ftrace_enabled is deprecated: tracing stays on\n");
+		return -EOPNOTSUPP;
 	}
-	return ret;
+	ftrace_enabled = enabled;
+	return 0;
 }
 
-static struct ctl_table ftrace_sysctls[] = {
+static const struct ctl_table ftrace_sysctls[] = {
 	{
 		.procname	= "ftrace_enabled",
 		.data		= &ftrace_enabled,
@@ -156,7 +147,60 @@ static int __init ftrace_sysctl_init(void)
 late_initcall(ftrace_sysctl_init);
 #endif
 
-/* The ops of trace arrays */
+/* Trace arrays */
+
+/**
+ * ftrace_init_trace_array - make an instance ready for filters and function commands
+ * @tr: the instance
+ */
+void ftrace_init_trace_array(struct trace_array *tr)
+{
+	if (tr->flags & TRACE_ARRAY_FL_MOD_INIT)
+		return;
+	INIT_LIST_HEAD(&tr->func_probes);
+	tr->flags |= TRACE_ARRAY_FL_MOD_INIT;
+}
+
+/**
+ * ftrace_init_global_array_ops - give the top instance its ops
+ * @tr: the top instance
+ */
+void __init ftrace_init_global_array_ops(struct trace_array *tr)
+{
+	tr->ops = &global_ops;
+	global_ops.private = tr;
+	ftrace_init_trace_array(tr);
+	init_array_fgraph_ops(tr, tr->ops);
+}
+
+/**
+ * ftrace_init_tracefs - make the files that each instance with function tracing has
+ * @tr: the instance
+ * @parent: its directory
+ *
+ * Context: sleeps. A file that could not be made is missing; tracefs says so.
+ */
+void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
+{
+	ftrace_pid_init_tracefs(tr, parent);
+	trace_count_create_files(tr, parent);
+	trace_guard_create_files(tr, parent);
+}
+
+/**
+ * ftrace_clear_pids - forget the state of an instance that goes away
+ * @tr: the instance, whose tracers are off
+ *
+ * The pids that it traces, its counts, and its limits.
+ *
+ * Context: sleeps; event_mutex and trace_types_lock are held.
+ */
+void ftrace_clear_pids(struct trace_array *tr)
+{
+	ftrace_pid_forget(tr);
+	trace_count_forget(tr);
+	trace_guard_forget(tr);
+}
 
 /**
  * ftrace_init_array_ops - set the callback of an instance's ops
@@ -170,6 +214,7 @@ void ftrace_init_array_ops(struct trace_array *tr, ftrace_func_t func)
 	tr->ops->func = func;
 	tr->ops->private = tr;
 	tr->ops->choose_func = ftrace_pid_update_ops;
+	tr->ops->guarded = true;
 }
 
 /**

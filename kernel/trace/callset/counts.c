@@ -48,7 +48,7 @@ static void counts_free(struct ftrace_retiree *retiree)
  */
 struct ftrace_counts *ftrace_counts_alloc(unsigned int words)
 {
-	struct ftrace_counts *counts = kzalloc(sizeof(*counts), GFP_KERNEL);
+	struct ftrace_counts *counts = kzalloc_obj(*counts);
 
 	lockdep_assert_held(&ftrace_lock);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts of the calls of sites. See ftrace_counts.c.
+ * Counts of the calls of sites. See counts.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_COUNTS_H
-#define _KERNEL_TRACE_FTRACE_COUNTS_H
+#ifndef _KERNEL_TRACE_CALLSET_COUNTS_H
+#define _KERNEL_TRACE_CALLSET_COUNTS_H
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -80,4 +80,4 @@ static inline unsigned int ftrace_count_group_size(const struct ftrace_table *ta
 	return min(table->nr - group * FTRACE_COUNT_GROUP, FTRACE_COUNT_GROUP);
 }
 
-#endif /* _KERNEL_TRACE_FTRACE_COUNTS_H */
+#endif /* _KERNEL_TRACE_CALLSET_COUNTS_H */

@@ -6,7 +6,12 @@
  * function themselves; elsewhere the callset's trampoline goes there when it is
  * done, with the registers and the stack as at the site.
  *
- * ftrace_share.c is about a direct ops and others that have to agree on a site.
+ * All sites of an ops have one function (ops->direct_call), or each has one of its own.
+ * Then the callset of the site knows it, and a transaction that adds or changes sites
+ * takes it from ops->direct_hash. Bit 0 of an address (ftrace_is_jmp()) is part of it
+ * everywhere, and is for the architecture.
+ *
+ * share.c is about a direct ops and others that have to agree on a site.
  *
  * Lock order:
  *	ftrace_share_mutex > ftrace_lock
@@ -15,14 +20,17 @@
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
 
 #include "attach.h"
 #include "callset.h"
+#include "filter.h"
 #include "ops.h"
-#include "quarantine.h"
 #include "register.h"
 #include "site_set.h"
 #include "sites.h"
+#include "../trace.h"
 
 static bool direct_is_registered(const struct ftrace_ops *ops)
 {
@@ -32,48 +40,28 @@ static bool direct_is_registered(const struct ftrace_ops *ops)
 	return (ops->flags & flags) == flags;
 }
 
-/* A site that calls its direct function without a trampoline. */
-static void direct_move_site(struct ftrace_ops *ops, unsigned long ip, unsigned long addr,
-			     struct ftrace_patch *patch)
+/* Whether each of its sites has a function of its own. */
+static bool direct_is_each(const struct ftrace_ops *ops)
 {
-	const struct ftrace_callset *cs = ftrace_callset_at(ip);
-
-	if (!cs || !ftrace_callset_is_direct(cs) || cs->direct != ops)
-		return;
-	if (arch_ftrace_check_site(ip, ops->direct_call) != FTRACE_SITE_OK) {
-		ftrace_quarantine(ftrace_site_find(ip), ip, ops->direct_call);
-		return;
-	}
-	arch_ftrace_patch_move(patch, ops->direct_call, cs);
-	arch_ftrace_patch_add(patch, ip, addr);
+	return direct_is_registered(ops) && !ops->direct_call;
 }
 
-/* No CPU enters the old function any more on return; a task may still be in it. */
-static void direct_move(struct ftrace_ops *ops, unsigned long addr)
+/* Also makes it ready to be registered again. */
+static void direct_reset(struct ftrace_ops *ops)
 {
-	const struct ftrace_site_set *set = ops->filter->only;
-	struct ftrace_callset_link *link;
-	struct ftrace_patch *patch;
-
-	patch = arch_ftrace_patch_begin(set->nr + 16);
-	for (unsigned int i = 0; i < set->nr; i++)
-		direct_move_site(ops, set->ip[i], addr, patch);
-	for_each_ftrace_link(link, ops) {
-		arch_ftrace_tramp_redirect(patch, link->cs, addr);
-		if (ftrace_callset_is_direct(link->cs) && link->cs->target)
-			link->cs->target = addr;
-	}
-	arch_ftrace_patch_end(patch);
-	ops->direct_call = addr;
+	ops->func = NULL;
+	ops->direct_call = 0;
+	ops->flags &= ~FTRACE_OPS_FL_DIRECT;
 }
 
-static int direct_prepare(struct ftrace_ops *ops, unsigned long addr)
+/* @addr is the function of all sites; 0 if @ops->direct_hash has one for each of them. */
+static int direct_attach(struct ftrace_ops *ops, unsigned long addr)
 {
 	int ret;
 
-	guard(mutex)(&ftrace_lock);
+	lockdep_assert_held(&ftrace_lock);
 
-	if (!ops->filter->only || !ops->filter->only->nr)
+	if (!ftrace_site_set_nr(ops->filter->only))
 		return -EINVAL;
 	ret = ftrace_share_ask_self(ops, ops->filter->only);
 	if (ret)
@@ -81,15 +69,10 @@ static int direct_prepare(struct ftrace_ops *ops, unsigned long addr)
 	ops->func = ftrace_stub;
 	ops->direct_call = addr;
 	ops->flags |= FTRACE_OPS_FL_DIRECT;
-	return 0;
-}
-
-/* So that it can be registered again. */
-static void direct_reset(struct ftrace_ops *ops)
-{
-	ops->func = NULL;
-	ops->direct_call = 0;
-	ops->flags &= ~FTRACE_OPS_FL_DIRECT;
+	ret = ftrace_ops_register(ops);
+	if (ret)
+		direct_reset(ops);
+	return ret;
 }
 
 /**
@@ -107,21 +90,15 @@ static void direct_reset(struct ftrace_ops *ops)
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
-	int ret;
-
 	if (ops->func || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ||
 	    (ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EINVAL;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_share_mutex);
+	guard(mutex)(&ftrace_lock);
 
-	ret = direct_prepare(ops, addr);
-	if (ret)
-		return ret;
-	ret = ftrace_ops_register(ops);
-	if (ret)
-		direct_reset(ops);
-	return ret;
+	return direct_attach(ops, addr);
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
 
@@ -143,7 +120,8 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool fr
 	scoped_guard(mutex, &ftrace_share_mutex) {
 		if (!direct_is_registered(ops) || ops->direct_call != addr)
 			return -EINVAL;
-		ret = ftrace_ops_unregister(ops);
+		scoped_guard(mutex, &ftrace_lock)
+			ret = ftrace_ops_unregister(ops);
 		if (ret)
 			return ret;
 	}
@@ -165,22 +143,29 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  * Context: an ops_func, for FTRACE_OPS_CMD_*_SHARE_IPMODIFY_PEER, which runs
  * with ftrace_share_mutex held; takes ftrace_lock. A task may still be in the old
  * trampoline on return.
- * Return: 0; -EINVAL if @ops is not registered; or as ops_func answers.
+ * Return: 0; -EINVAL if @ops is not registered; -ENOMEM; or as ops_func answers. On
+ * failure nothing changed.
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
+	unsigned long old;
 	int ret;
 
 	lockdep_assert_held(&ftrace_share_mutex);
 
-	if (!direct_is_registered(ops))
+	if (!direct_is_registered(ops) || !ops->direct_call)
 		return -EINVAL;
 
 	guard(mutex)(&ftrace_lock);
 
 	ret = ftrace_share_ask_self(ops, ops->filter->only);
-	if (!ret)
-		direct_move(ops, addr);
+	if (ret)
+		return ret;
+	old = ops->direct_call;
+	ops->direct_call = addr;
+	ret = ftrace_update_filter(ops->filter, ops->filter->only, true);
+	if (ret)
+		ops->direct_call = old;
 	return ret;
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
@@ -200,6 +185,250 @@ int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	return modify_ftrace_direct_nolock(ops, addr);
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct);
+
+/* Many functions at a time */
+
+/* Return: the sites of a hash, or NULL without memory. */
+static struct ftrace_site_set *direct_hash_sites(const struct ftrace_hash *hash)
+{
+	struct ftrace_site_set *sites = ftrace_site_set_alloc(hash->count);
+	struct ftrace_func_entry *entry;
+	unsigned int nr = 0;
+
+	for (unsigned long i = 0; sites && i < 1UL << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist)
+			sites->ip[nr++] = entry->ip;
+	}
+	if (sites)
+		ftrace_site_set_sort(sites);
+	return sites;
+}
+
+/* Modules wait for tasks in their functions by this; others do it themselves. */
+static bool direct_hash_has_module(const struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+
+	for (unsigned long i = 0; i < 1UL << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
+			if (is_module_text_address(ftrace_jmp_get(entry->direct)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The function that @ops has a site call; 0 if it is not there. */
+static unsigned long direct_at(const struct ftrace_ops *ops, unsigned long ip)
+{
+	const struct ftrace_callset *cs = ftrace_callset_at(ip);
+
+	return cs && cs->direct == ops ? cs->direct_addr : 0;
+}
+
+static bool direct_is_free(unsigned long ip)
+{
+	const struct ftrace_record *rec = ftrace_site_find(ip);
+	const struct ftrace_callset *cs = ftrace_callset_at(ip);
+
+	return rec && !ftrace_rec_quarantined(rec) && !(cs && cs->direct);
+}
+
+/* Takes over @sites on success. */
+static int direct_add_first(struct ftrace_ops *ops, struct ftrace_site_set *sites)
+{
+	int ret;
+
+	if (ops->func || ops->filter != &ops->own_filter || ops->filter->only)
+		return -EINVAL;
+	ops->filter->only = sites;
+	ret = direct_attach(ops, 0);
+	if (ret)
+		ops->filter->only = NULL;
+	return ret;
+}
+
+static int direct_add_more(struct ftrace_ops *ops, const struct ftrace_site_set *sites)
+{
+	struct ftrace_site_set *all __free(site_set) = NULL;
+	int ret = ftrace_share_ask_self(ops, sites);
+
+	if (ret)
+		return ret;
+	all = ftrace_site_set_union(ops->filter->only, sites);
+	if (!all)
+		return -ENOMEM;
+	ret = ftrace_refilter_sites(ops->filter, all, sites);
+	if (!ret)
+		retain_and_null_ptr(all);
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_add - let functions call trampolines of one's own, each another one
+ * @ops: an ops without a callback; registered by this, or before by this
+ * @hash: the sites, and the trampoline of each, see register_ftrace_direct()
+ *
+ * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
+ * Return: 0; -EINVAL if @hash is empty, if one of its sites has a direct call already,
+ * is in quarantine or is no site, or if @ops is in use otherwise; the answer of
+ * @ops->ops_func where others change the place to go on; or as
+ * register_ftrace_function(). On failure nothing changed.
+ */
+int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	int ret;
+
+	if (!ftrace_hash_count(hash))
+		return -EINVAL;
+	sites = direct_hash_sites(hash);
+	if (!sites)
+		return -ENOMEM;
+
+	ftrace_retired_wait();
+	guard(mutex)(&ftrace_share_mutex);
+	guard(mutex)(&ftrace_lock);
+
+	ftrace_ops_init(ops);
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (!direct_is_free(sites->ip[i]))
+			return -EINVAL;
+	}
+	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && !direct_is_each(ops))
+		return -EINVAL;
+
+	ops->direct_hash = hash;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED) {
+		ret = direct_add_more(ops, sites);
+	} else {
+		ret = direct_add_first(ops, sites);
+		if (!ret)
+			retain_and_null_ptr(sites);
+	}
+	ops->direct_hash = NULL;
+	ftrace_filter_track(ops->filter);
+	return ret;
+}
+
+static int direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash,
+		      const struct ftrace_site_set *sites)
+{
+	struct ftrace_filter *filter = ops->filter;
+	struct ftrace_site_set *rest __free(site_set) = NULL;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		unsigned long addr = direct_at(ops, sites->ip[i]);
+
+		if (!addr || addr != ftrace_lookup_ip(hash, sites->ip[i])->direct)
+			return -EINVAL;
+	}
+	rest = ftrace_site_set_minus(filter->only, sites);
+	if (!rest)
+		return -ENOMEM;
+	if (rest->nr) {
+		ret = ftrace_refilter_sites(filter, rest, sites);
+		if (!ret)
+			retain_and_null_ptr(rest);
+	} else {
+		/* Nothing is left: so that it can be registered again. */
+		ftrace_ops_unregister(ops);
+		direct_reset(ops);
+		ftrace_site_set_free(filter->only);
+		filter->only = NULL;
+	}
+	ftrace_filter_track(filter);
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_del - stop calling trampolines
+ * @ops: an ops of update_ftrace_direct_add(); unregistered with its last site
+ * @hash: the sites, and the trampoline that each calls
+ *
+ * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock. Waits
+ * for tasks that are in a trampoline if that is part of a module; otherwise
+ * its owner does.
+ * Return: 0; -EINVAL if @hash is empty, or if a site does not call its trampoline for
+ * @ops; -ENOMEM. On failure nothing changed.
+ */
+int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	int ret = -EINVAL;
+
+	if (!ftrace_hash_count(hash))
+		return -EINVAL;
+	sites = direct_hash_sites(hash);
+	if (!sites)
+		return -ENOMEM;
+
+	scoped_guard(mutex, &ftrace_share_mutex) {
+		guard(mutex)(&ftrace_lock);
+		if (direct_is_each(ops))
+			ret = direct_del(ops, hash, sites);
+	}
+	if (!ret && direct_hash_has_module(hash))
+		ftrace_wait_for_tasks();
+	return ret;
+}
+
+static int direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
+		      struct ftrace_site_set *sites)
+{
+	unsigned int nr = 0;
+	int ret;
+
+	lockdep_assert_held(&ftrace_share_mutex);
+	guard(mutex)(&ftrace_lock);
+
+	if (!direct_is_each(ops))
+		return -EINVAL;
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (direct_at(ops, sites->ip[i]))
+			sites->ip[nr++] = sites->ip[i];
+	}
+	sites->nr = nr;
+	ret = ftrace_share_ask_self(ops, sites);
+	if (ret)
+		return ret;
+	ops->direct_hash = hash;
+	ret = ftrace_update_filter(ops->filter, sites, true);
+	ops->direct_hash = NULL;
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_mod - exchange trampolines
+ * @ops: an ops of update_ftrace_direct_add()
+ * @hash: sites of @ops, and the trampoline that each is to call from now on; those that
+ *	  are not its sites are passed over
+ * @do_direct_lock: false if an ops_func calls this for
+ *		    FTRACE_OPS_CMD_*_SHARE_IPMODIFY_PEER, where ftrace_share_mutex is held
+ *
+ * Every call reaches one of the two.
+ *
+ * Context: process context, sleeps; takes ftrace_share_mutex, unless it is held, and
+ * ftrace_lock. A task may still be in the old trampoline on return.
+ * Return: 0; -EINVAL if @hash is empty or @ops is not registered; -ENOMEM; or the answer of
+ * @ops->ops_func. On failure nothing changed.
+ */
+int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	if (!ftrace_hash_count(hash))
+		return -EINVAL;
+	sites = direct_hash_sites(hash);
+	if (!sites)
+		return -ENOMEM;
+	if (!do_direct_lock)
+		return direct_mod(ops, hash, sites);
+
+	guard(mutex)(&ftrace_share_mutex);
+	return direct_mod(ops, hash, sites);
+}
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/direct_kunit.c"

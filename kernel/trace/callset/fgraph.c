@@ -3,10 +3,11 @@
  * Entry and return hooks: the return stacks of tasks, and their users.
  *
  * A user (struct fgraph_ops) is part of the callsets of the sites that its
- * filter wants. The trampoline of such a callset calls ftrace_graph_func() once,
+ * filter wants. The trampoline of such a callset calls fgraph_call() once,
  * however many users the callset has. If one of them wants to see the function
  * return, the return address goes to the task's return stack, and that of
- * return_to_handler() takes its place, which comes here.
+ * return_to_handler() takes its place, which comes here. Both ways tell the users the
+ * registers, in a struct ftrace_regs.
  *
  * A return stack grows upward, in words. Each entry is
  *
@@ -21,8 +22,7 @@
  *	|       generation            |
  *	+-----------------------------+  <- task->curr_ret_stack, if the last
  *
- * and at the far end stand one variable for each user and the time that the
- * task has slept.
+ * and at the far end stands one variable for each user.
  *
  * Invariants:
  *  1. The word below task->curr_ret_stack is the meta word of the last entry
@@ -33,14 +33,15 @@
  *  3. fgraph_users[gops->idx] is gops exactly while gops is registered. Entries of
  *     tasks that sleep name users by their index, which may be another's by the time
  *     that they return. So each registering begins a generation. An entry has the
- *     latest one of its users, and concerns no user of a later one. gops->meta has
+ *     latest one of its users, and concerns no user of a later one. ops->graph_meta has
  *     both, index and generation, as a meta word. A user is looked up and called
- *     inside of fgraph_gate (ftrace_gate.c), which holds up the freeing of its memory.
+ *     inside of fgraph_gate (gate.c), which holds up the freeing of its memory.
  *  4. A user's callbacks run with preemption off, and not within another
  *     callback of the same context, for they are called under the protection
- *     against recursion that all function tracing shares. An ops->alone_func may do
- *     without that protection, and say in the meta word that the user's alone_ret is
- *     to be asked first, which does without it, too, and with preemption as it finds it.
+ *     against recursion that all function tracing shares. An ops->sole_func may do
+ *     without that protection, and say in the meta word that the user's sole_ret is
+ *     to be asked first, which does without it, too. The data of such an entry is the
+ *     user's, and has no header.
  *
  * ftrace_lock covers the users; the stacks are their tasks'.
  */
@@ -54,11 +55,11 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
+#include <linux/trace_clock.h>
 
 #include <asm/sections.h>
 
@@ -71,7 +72,8 @@
 #include "pid.h"
 #include "../trace.h"
 
-#define FGRAPH_MAX_DATA_WORDS	32
+/* All fprobes of a function share one user. */
+#define FGRAPH_MAX_DATA_WORDS	128
 
 /* The header of data. */
 #define FGRAPH_DATA_WORDS	GENMASK(9, 0)
@@ -81,7 +83,7 @@ DEFINE_STATIC_KEY_FALSE(kill_ftrace_graph);
 
 /* Has an index that is free. Its generation is never reached. */
 static struct fgraph_ops fgraph_no_user = {
-	.meta	= U64_MAX,
+	.ops.graph_meta	= U64_MAX,
 };
 
 static struct fgraph_ops *fgraph_users[FGRAPH_MAX_USERS] __read_mostly = {
@@ -95,8 +97,9 @@ static u64 fgraph_generation;
 /* Return callbacks run inside, with preemption off. */
 static DEFINE_PER_CPU(struct ftrace_gate_count, fgraph_gate);
 
-bool fgraph_sleep_time = true;
 static bool fgraph_watches_sleep;
+
+static struct kmem_cache *fgraph_stack_cache;
 
 /* Return stacks */
 
@@ -122,21 +125,22 @@ static __always_inline int fgraph_entry_start(struct task_struct *task, long end
 /* Calling the users */
 
 /* Returns the user's meta word, or 0 if it does not care for the return. */
-static __always_inline u64 fgraph_ask(struct ftrace_ops *ops, struct ftrace_graph_ent *trace)
+static __always_inline u64 fgraph_ask(struct ftrace_ops *ops, struct ftrace_graph_ent *trace,
+				      struct ftrace_regs *fregs)
 {
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 
-	return gops->entryfunc(trace, gops) ? gops->meta : 0;
+	return gops->entryfunc(trace, gops, fregs) ? ops->graph_meta : 0;
 }
 
 static noinline u64 fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
-				   struct ftrace_graph_ent *trace)
+				   struct ftrace_graph_ent *trace, struct ftrace_regs *fregs)
 {
 	u64 users = 0, wanted;
 	int end = task->curr_ret_stack;
 
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++) {
-		wanted = fgraph_ask(READ_ONCE(cs->ops[i]), trace);
+		wanted = fgraph_ask(READ_ONCE(cs->ops[i]), trace, fregs);
 		users = max(users, wanted) | ((users | wanted) & FGRAPH_META_USERS);
 		if (wanted) {
 			end = task->curr_ret_stack;
@@ -156,16 +160,18 @@ static noinline u64 fgraph_ask_all(struct task_struct *task, struct ftrace_calls
  * the caller drops the entry with all data.
  */
 static __always_inline u64 fgraph_call_entry(struct task_struct *task, struct ftrace_callset *cs,
-					     struct ftrace_graph_ent *trace)
+					     struct ftrace_graph_ent *trace,
+					     struct ftrace_regs *fregs)
 {
 	if (likely(cs->nr_graph == 1))
-		return fgraph_ask(READ_ONCE(cs->ops[cs->nr_funcs]), trace);
-	return fgraph_ask_all(task, cs, trace);
+		return fgraph_ask(READ_ONCE(cs->ops[cs->nr_funcs]), trace, fregs);
+	return fgraph_ask_all(task, cs, trace, fregs);
 }
 
 /* Returns whether the function's return is to be hooked. */
 static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace_callset *cs,
-					 unsigned long ip, unsigned long *retp)
+					 unsigned long ip, unsigned long *retp,
+					 struct ftrace_regs *fregs)
 {
 	unsigned long start = task->curr_ret_stack, *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
@@ -177,7 +183,7 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 	users = fgraph_call_entry(task, cs, &(struct ftrace_graph_ent) {
 		.func	= ip,
 		.depth	= ++task->curr_ret_depth,
-	});
+	}, fregs);
 	if (unlikely(!users)) {
 		task->curr_ret_depth--;
 		fgraph_drop_to(task, start);
@@ -185,17 +191,16 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
 	}
 
 	*fgraph_top(stack, task->curr_ret_stack) |= users;
-	/* Last, so that the users' own time is not the function's. */
-	frame->calltime = trace_clock_local_inline() - fgraph_slept(stack);
 	return true;
 }
 
 /**
- * ftrace_graph_func - call the graph users of a site
+ * fgraph_call - call the graph users of a site
  * @ip: the site
  * @retp: where the address stands that its function returns to
  * @cs: the site's callset, or the one that it had when the task came to the
  *	trampoline
+ * @fregs: the function's arguments, its address and its stack
  *
  * Each call of a function passes here and through ftrace_return_to_handler():
  * neither has an array on its stack that could overflow.
@@ -203,7 +208,8 @@ static __always_inline bool fgraph_enter(struct task_struct *task, struct ftrace
  * Context: any that can be traced, NMI included.
  */
 __no_stack_protector
-void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+void fgraph_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+		 struct ftrace_regs *fregs)
 {
 	struct task_struct *task = current;
 	int bit;
@@ -214,40 +220,40 @@ void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_call
 	bit = ftrace_test_recursion_trylock(ip, *retp);
 	if (bit < 0)
 		return;
-	if (fgraph_enter(task, cs, ip, retp))
+	if (fgraph_enter(task, cs, ip, retp, fregs))
 		*retp = FTRACE_RETURN_HANDLER;
 	ftrace_test_recursion_unlock(bit);
 }
 
-NOKPROBE_SYMBOL(ftrace_graph_func);
+NOKPROBE_SYMBOL(fgraph_call);
 
 /* Whether an entry names a user that has one of the indexes in its meta word now. */
 static __always_inline bool fgraph_names(u64 meta, const struct fgraph_ops *gops)
 {
-	return likely(meta >= gops->meta);
+	return likely(meta >= gops->ops.graph_meta);
 }
 
 static __always_inline void fgraph_call_return(struct task_struct *task,
 					       struct ftrace_ret_stack *frame, u64 meta,
 					       struct ftrace_regs *fregs)
 {
-	struct ftrace_graph_ret trace = fgraph_make_ret(task, frame, fregs,
-							trace_clock_local_inline());
+	struct ftrace_graph_ret trace = fgraph_make_ret(task, frame, fregs);
 	unsigned long users = FIELD_GET(FGRAPH_META_USERS, meta);
 
+	ftrace_regs_set_instruction_pointer(fregs, frame->ret);
 	ftrace_gate_enter(&fgraph_gate);
 	for (; users; users &= users - 1) {
 		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);
 
 		if (fgraph_names(meta, gops))
-			gops->retfunc(&trace, gops);
+			gops->retfunc(&trace, gops, fregs);
 	}
 	ftrace_gate_leave(&fgraph_gate);
 }
 
 /*
  * Calls the users that wait for the return of the last entry's function. One that an
- * ops->alone_func has hooked comes here where the user's alone_ret cannot serve it.
+ * ops->sole_func has hooked comes here where the user's sole_ret cannot serve it.
  */
 static noinline void fgraph_return_users(struct task_struct *task, struct ftrace_regs *fregs)
 {
@@ -265,9 +271,9 @@ static noinline void fgraph_return_users(struct task_struct *task, struct ftrace
 }
 
 /* Returns false where the user has gone, or cannot serve the return so. */
-static __always_inline bool fgraph_return_alone(struct task_struct *task,
-						const struct ftrace_ret_stack *frame,
-						u64 meta, struct ftrace_regs *fregs)
+static __always_inline bool fgraph_return_sole(struct task_struct *task,
+					       struct ftrace_ret_stack *frame, u64 meta,
+					       struct ftrace_regs *fregs)
 {
 	struct fgraph_ops *gops;
 	bool ret;
@@ -275,7 +281,7 @@ static __always_inline bool fgraph_return_alone(struct task_struct *task,
 	preempt_disable_notrace();
 	ftrace_gate_enter(&fgraph_gate);
 	gops = READ_ONCE(fgraph_users[fgraph_meta_idx(meta)]);
-	ret = fgraph_names(meta, gops) && gops->alone_ret(task, frame, fregs, gops);
+	ret = fgraph_names(meta, gops) && gops->ops.sole_ret(task, frame, fregs, gops);
 	ftrace_gate_leave(&fgraph_gate);
 	preempt_enable_notrace();
 	return ret;
@@ -320,7 +326,7 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	frame = (struct ftrace_ret_stack *)&stack[end - words];
 	ret = frame->ret;
 
-	if (!(meta & FGRAPH_META_ALONE) || !fgraph_return_alone(task, frame, meta, fregs))
+	if (!(meta & FGRAPH_META_SOLE) || !fgraph_return_sole(task, frame, meta, fregs))
 		fgraph_return_users(task, fregs);
 	task->curr_ret_depth--;
 	fgraph_drop_to(task, end - words);
@@ -346,7 +352,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	struct task_struct *task = current;
 	unsigned int end = task->curr_ret_stack;
 	unsigned int words = DIV_ROUND_UP(size_bytes, sizeof(long));
-	unsigned int new_end = end + words + 1, header = end - FGRAPH_META_LONGS;
+	unsigned int new_end = end + words + 1, header = end - FGRAPH_U64_WORDS;
 	u64 meta;
 
 	if (size_bytes < 0 || words > FGRAPH_MAX_DATA_WORDS || new_end > FGRAPH_STACK_LIMIT)
@@ -361,6 +367,55 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	return &task->ret_stack[header + 1];
 }
 
+/* The data of a user in the entry between @start and @end. */
+static void *fgraph_entry_data(const struct task_struct *task, unsigned int start,
+			       unsigned int end, unsigned int idx, unsigned int *words)
+{
+	u64 meta = *fgraph_top(task->ret_stack, end);
+	unsigned int at = start + FGRAPH_FRAME_WORDS;
+
+	/* An earlier user may have had the index. An entry that is being made has no users. */
+	if ((meta & FGRAPH_META_USERS) && !fgraph_names(meta, READ_ONCE(fgraph_users[idx])))
+		return NULL;
+	end -= FGRAPH_U64_WORDS;
+	if (meta & FGRAPH_META_SOLE) {
+		*words = end - at;
+		return fgraph_meta_idx(meta) == idx ? &task->ret_stack[at] : NULL;
+	}
+	for (; at < end; at += *words + 1) {
+		unsigned long header = task->ret_stack[at];
+
+		*words = FIELD_GET(FGRAPH_DATA_WORDS, header);
+		if (FIELD_GET(FGRAPH_DATA_USER, header) == idx)
+			return &task->ret_stack[at + 1];
+	}
+	return NULL;
+}
+
+/**
+ * fgraph_retrieve_parent_data - find the data that goes with a call further out
+ * @idx: the user's index
+ * @size_bytes: if not NULL, gets its size, rounded up to words
+ * @depth: how many of the calls to leave out that the task is in; 0 for the innermost
+ *
+ * Context: a retfunc, or an entryfunc, which has a call of its own.
+ * Return: the room that the user reserved at the entry of that call, or NULL.
+ */
+void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
+{
+	struct task_struct *task = current;
+	int end = task->curr_ret_stack, start;
+	unsigned int words;
+	void *data;
+
+	while ((start = fgraph_entry_start(task, end)) >= 0 && depth-- > 0)
+		end = start;
+	data = start < 0 ? NULL : fgraph_entry_data(task, start, end, idx, &words);
+	if (data && size_bytes)
+		*size_bytes = words * sizeof(long);
+	return data;
+}
+
 /**
  * fgraph_retrieve_data - find the data that goes with a function's call
  * @idx: the user's index
@@ -371,23 +426,7 @@ void *fgraph_reserve_data(int idx, int size_bytes)
  */
 void *fgraph_retrieve_data(int idx, int *size_bytes)
 {
-	struct task_struct *task = current;
-	int end = task->curr_ret_stack, start = fgraph_entry_start(task, end);
-	unsigned int at, words;
-
-	if (start < 0)
-		return NULL;
-	for (at = start + FGRAPH_FRAME_WORDS; at < end - FGRAPH_META_LONGS; at += words + 1) {
-		unsigned long header = task->ret_stack[at];
-
-		words = FIELD_GET(FGRAPH_DATA_WORDS, header);
-		if (FIELD_GET(FGRAPH_DATA_USER, header) != idx)
-			continue;
-		if (size_bytes)
-			*size_bytes = words * sizeof(long);
-		return &task->ret_stack[at + 1];
-	}
-	return NULL;
+	return fgraph_retrieve_parent_data(idx, size_bytes, 0);
 }
 
 /**
@@ -428,6 +467,26 @@ struct ftrace_ret_stack *ftrace_graph_get_ret_stack(struct task_struct *task, in
 }
 
 /**
+ * ftrace_graph_top_ret_addr - where the innermost hooked call returns to
+ * @task: current, or a task that does not run
+ *
+ * Return: the address, or 0 without such a call. Of functions that end in a jump to
+ * another, where the first one returns to.
+ */
+unsigned long ftrace_graph_top_ret_addr(struct task_struct *task)
+{
+	int start = task->curr_ret_stack;
+	unsigned long ret;
+
+	while ((start = fgraph_entry_start(task, start)) >= 0) {
+		ret = fgraph_frame(task, start)->ret;
+		if (!fgraph_is_handler(ret))
+			return ret;
+	}
+	return 0;
+}
+
+/**
  * ftrace_graph_ret_addr - the return address that a hook has replaced
  * @task: the task whose stack is walked
  * @idx: state of the walk, 0 at its begin; may be NULL
@@ -463,7 +522,7 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 
 static unsigned long *fgraph_stack_alloc(void)
 {
-	return kmalloc_array(FGRAPH_STACK_WORDS, sizeof(long), GFP_KERNEL);
+	return kmem_cache_alloc(fgraph_stack_cache, GFP_KERNEL);
 }
 
 static void fgraph_task_reset(struct task_struct *task)
@@ -477,8 +536,8 @@ static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack
 {
 	if (!stack)
 		return;
-	memset(&stack[FGRAPH_STACK_SLEPT], 0,
-	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_SLEPT) * sizeof(long));
+	memset(&stack[FGRAPH_STACK_VARS], 0,
+	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_VARS) * sizeof(long));
 	atomic_set(&task->trace_overrun, 0);
 	task->ftrace_timestamp = 0;
 	fgraph_task_reset(task);
@@ -531,7 +590,8 @@ void ftrace_graph_exit_task(struct task_struct *task)
 	task->ret_stack = NULL;
 	/* An interrupt may be looking for it. */
 	barrier();
-	kfree(stack);
+	if (stack)
+		kmem_cache_free(fgraph_stack_cache, stack);
 }
 
 #define FGRAPH_STACK_BATCH	32
@@ -576,7 +636,7 @@ static int fgraph_alloc_stacks(void)
 		}
 		given = fgraph_hand_out(stack, nr);
 		for (unsigned int i = given; i < nr; i++)
-			kfree(stack[i]);
+			kmem_cache_free(fgraph_stack_cache, stack[i]);
 	} while (given == FGRAPH_STACK_BATCH);
 
 	/* All that could be allocated was needed, and more. */
@@ -621,13 +681,12 @@ static int fgraph_cpu_online(unsigned int cpu)
 static void fgraph_sched_switch(void *data, bool preempt, struct task_struct *prev,
 				struct task_struct *next, unsigned int prev_state)
 {
-	unsigned long long now = trace_clock_local();
-	unsigned long *stack = next->ret_stack;
+	u64 now = trace_clock_local();
 
 	prev->ftrace_timestamp = now;
 	/* One that went to sleep before anybody looked. */
-	if (stack && next->ftrace_timestamp)
-		*(u64 *)&stack[FGRAPH_STACK_SLEPT] += now - next->ftrace_timestamp;
+	if (next->ftrace_timestamp)
+		next->ftrace_sleeptime += now - next->ftrace_timestamp;
 }
 
 static void fgraph_clear_timestamp(struct task_struct *task, unsigned int idx)
@@ -635,10 +694,10 @@ static void fgraph_clear_timestamp(struct task_struct *task, unsigned int idx)
 	task->ftrace_timestamp = 0;
 }
 
-/* The context switch is watched only where its time is left out. */
+/* The context switch is watched only where a user leaves its time out. */
 static void fgraph_update_sleep(void)
 {
-	bool wanted = fgraph_nr_users && !fgraph_sleep_time;
+	bool wanted = fgraph_nr_users && READ_ONCE(fgraph_no_sleep_time);
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -657,16 +716,15 @@ static void fgraph_update_sleep(void)
 }
 
 /**
- * ftrace_graph_sleep_time_control - say whether sleeping counts
- * @enable: whether the time for which a task sleeps is part of its functions'
+ * fgraph_sleep_time_changed - a user counts the time for which tasks sleep, or stops to
+ *
+ * That is, fgraph_no_sleep_time has changed. Users ask task_struct::ftrace_sleeptime.
  *
  * Context: sleeps; takes ftrace_lock.
  */
-void ftrace_graph_sleep_time_control(bool enable)
+void fgraph_sleep_time_changed(void)
 {
 	guard(mutex)(&ftrace_lock);
-
-	fgraph_sleep_time = enable;
 	fgraph_update_sleep();
 }
 
@@ -698,9 +756,12 @@ void fgraph_init_ops(struct ftrace_ops *dst_ops, struct ftrace_ops *src_ops)
 	}
 }
 
-static int fgraph_pid_func(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int fgraph_pid_func(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			   struct ftrace_regs *fregs)
 {
-	return ftrace_pid_wants_current(gops->ops.private) ? gops->saved_func(trace, gops) : 0;
+	if (!ftrace_pid_wants_current(gops->ops.private))
+		return 0;
+	return gops->saved_func(trace, gops, fregs);
 }
 
 /* The user is new, or the lists of pids have come or gone. */
@@ -730,6 +791,11 @@ static int fgraph_start(void)
 	static bool hooked;
 	int ret;
 
+	if (!fgraph_stack_cache)
+		fgraph_stack_cache = kmem_cache_create("fgraph_stack", FGRAPH_STACK_BYTES,
+						       FGRAPH_STACK_BYTES, 0, NULL);
+	if (!fgraph_stack_cache)
+		return -ENOMEM;
 	if (!hooked) {
 		ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "fgraph:online",
 						fgraph_cpu_online, NULL);
@@ -778,11 +844,11 @@ static int fgraph_add_user(struct fgraph_ops *gops)
 
 	gops->idx = idx;
 	fgraph_generation += FIELD_PREP(FGRAPH_META_GENERATION, 1);
-	gops->meta = fgraph_generation | BIT(__bf_shf(FGRAPH_META_USERS) + idx);
+	gops->ops.graph_meta = fgraph_generation | BIT(__bf_shf(FGRAPH_META_USERS) + idx);
 	fgraph_visit_tasks(fgraph_clear_var, idx);
 	gops->saved_func = gops->entryfunc;
 	fgraph_choose_func(&gops->ops);
-	/* For returns, which compare with gops->meta as soon as they see gops. */
+	/* For returns, which compare with the meta word as soon as they see gops. */
 	smp_store_release(&fgraph_users[idx], gops);
 	fgraph_update_sleep();
 	return 0;
@@ -816,9 +882,10 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 		return -ENODEV;
 	if (!gops->entryfunc)
 		return -EINVAL;
-	ftrace_ops_init(&gops->ops);
-	if (gops->ops.flags & FTRACE_OPS_FL_ENABLED)
+	if (WARN_ONCE(gops->ops.flags & FTRACE_OPS_FL_GRAPH, "%ps is a graph user already\n",
+		      gops->saved_func))
 		return -EBUSY;
+	ftrace_ops_init(&gops->ops);
 
 	ret = fgraph_add_user(gops);
 	if (ret)
@@ -830,10 +897,12 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 	gops->ops.func = ftrace_stub;
 	gops->ops.owner_func = gops->saved_func;
 	gops->ops.choose_func = fgraph_choose_func;
-	gops->ops.graph_func = ftrace_graph_func;
+	gops->ops.graph_func = fgraph_call;
 	ret = ftrace_attach(&gops->ops);
-	if (ret)
+	if (ret) {
 		fgraph_remove_user(gops);
+		gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
+	}
 	return ret;
 }
 
@@ -850,7 +919,8 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 void unregister_ftrace_graph(struct fgraph_ops *gops)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (!(gops->ops.flags & FTRACE_OPS_FL_ENABLED))
+		if (WARN_ONCE(!(gops->ops.flags & FTRACE_OPS_FL_GRAPH),
+			      "%ps is no graph user\n", gops->entryfunc))
 			return;
 		ftrace_detach(&gops->ops);
 		fgraph_remove_user(gops);
@@ -858,6 +928,8 @@ void unregister_ftrace_graph(struct fgraph_ops *gops)
 	ftrace_ops_wait(&gops->ops);
 	if (fgraph_may_go(gops))
 		ftrace_gate_wait_each(&fgraph_gate);
+	/* Last, as the ops is known for a graph user's by it. */
+	gops->ops.flags &= ~FTRACE_OPS_FL_GRAPH;
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The return stacks of tasks. Three files put entries there: fgraph.c, which has their
- * layout and rules, the graph tracer and times.
+ * layout and rules, graph_quick.c and times.c.
  */
-#ifndef _KERNEL_TRACE_FGRAPH_STACK_H
-#define _KERNEL_TRACE_FGRAPH_STACK_H
+#ifndef _KERNEL_TRACE_CALLSET_FGRAPH_STACK_H
+#define _KERNEL_TRACE_CALLSET_FGRAPH_STACK_H
 
 #include <linux/bitfield.h>
 #include <linux/bits.h>
@@ -18,41 +18,37 @@
 
 #define FGRAPH_MAX_USERS	16
 
-#define FGRAPH_STACK_WORDS	(SZ_4K / sizeof(long))
-/* A user's variable has 64 bits. */
-#define FGRAPH_VAR_WORDS	(sizeof(u64) / sizeof(long))
-#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS * FGRAPH_VAR_WORDS)
-#define FGRAPH_STACK_SLEPT	(FGRAPH_STACK_VARS - sizeof(u64) / sizeof(long))
-#define FGRAPH_STACK_LIMIT	FGRAPH_STACK_SLEPT
-
-/* A meta word has 64 bits everywhere. */
-#define FGRAPH_META_LONGS	(sizeof(u64) / sizeof(long))
+#define FGRAPH_STACK_BYTES	SZ_4K
+#define FGRAPH_STACK_WORDS	(FGRAPH_STACK_BYTES / sizeof(long))
+/* Meta words, users' variables and times have 64 bits everywhere. */
+#define FGRAPH_U64_WORDS	(sizeof(u64) / sizeof(long))
+#define FGRAPH_STACK_VARS	(FGRAPH_STACK_WORDS - FGRAPH_MAX_USERS * FGRAPH_U64_WORDS)
+#define FGRAPH_STACK_LIMIT	FGRAPH_STACK_VARS
 
 #define FGRAPH_FRAME_WORDS	(sizeof(struct ftrace_ret_stack) / sizeof(long))
-#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + FGRAPH_META_LONGS)
+#define FGRAPH_ENTRY_WORDS	(FGRAPH_FRAME_WORDS + FGRAPH_U64_WORDS)
 
 static_assert(sizeof(struct ftrace_ret_stack) % sizeof(long) == 0);
 
 /* A meta word. */
 #define FGRAPH_META_WORDS	GENMASK_ULL(9, 0)
 #define FGRAPH_META_USERS	GENMASK_ULL(25, 10)
-/* There is one user, and it has an alone_ret. */
-#define FGRAPH_META_ALONE	BIT_ULL(26)
+/* A sole_func made the entry: there is one user, and its data has no header. */
+#define FGRAPH_META_SOLE	BIT_ULL(26)
 /* The latest one of these users; on top, for comparing. */
 #define FGRAPH_META_GENERATION	GENMASK_ULL(63, 32)
 
 static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
-/* Whether the time that a task sleeps counts for its functions. */
-extern bool fgraph_sleep_time;
-
 unsigned long fgraph_lost(void);
-void ftrace_graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs);
+void fgraph_sleep_time_changed(void);
+void fgraph_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+		 struct ftrace_regs *fregs);
 
 /* The meta word of the entry below @end. */
 static __always_inline u64 *fgraph_top(unsigned long *stack, unsigned long end)
 {
-	return (u64 *)&stack[end - FGRAPH_META_LONGS];
+	return (u64 *)&stack[end - FGRAPH_U64_WORDS];
 }
 
 /* @top is fgraph_top(), @end words up the stack. */
@@ -69,18 +65,19 @@ static __always_inline void fgraph_set_top(struct task_struct *task, unsigned in
 /* A user's variable of the task whose stack it is. */
 static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned int idx)
 {
-	return (u64 *)&stack[FGRAPH_STACK_VARS + idx * FGRAPH_VAR_WORDS];
+	return (u64 *)&stack[FGRAPH_STACK_VARS + idx * FGRAPH_U64_WORDS];
 }
 
-static __always_inline u64 fgraph_slept(const unsigned long *stack)
+/* The data of an entry with FGRAPH_META_SOLE. */
+static __always_inline u64 *fgraph_sole_data(const struct ftrace_ret_stack *frame)
 {
-	return READ_ONCE(*(const u64 *)&stack[FGRAPH_STACK_SLEPT]);
+	return (u64 *)(frame + 1);
 }
 
 /* The report of a return to users; @frame is the task's entry of the call. */
 static __always_inline struct ftrace_graph_ret
 fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
-		struct ftrace_regs *fregs, u64 now)
+		struct ftrace_regs *fregs)
 {
 	return (struct ftrace_graph_ret) {
 		.func		= frame->func,
@@ -89,8 +86,6 @@ fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
 #endif
 		.depth		= task->curr_ret_depth,
 		.overrun	= atomic_read(&task->trace_overrun),
-		.calltime	= frame->calltime + fgraph_slept(task->ret_stack),
-		.rettime	= now,
 	};
 }
 
@@ -105,14 +100,6 @@ static __always_inline void fgraph_drop_to(struct task_struct *task, unsigned in
 	/* The entry has been read. */
 	barrier();
 	WRITE_ONCE(task->curr_ret_stack, end);
-}
-
-/* The last entry, which has no data. */
-static __always_inline void fgraph_drop_frame(struct task_struct *task)
-{
-	/* The entry has been read. And an interrupt leaves the value as it was. */
-	barrier();
-	task->curr_ret_stack -= FGRAPH_ENTRY_WORDS;
 }
 
 /* Whether the address at @retp may be replaced by that of a handler. */
@@ -155,4 +142,4 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
-#endif /* _KERNEL_TRACE_FGRAPH_STACK_H */
+#endif /* _KERNEL_TRACE_CALLSET_FGRAPH_STACK_H */

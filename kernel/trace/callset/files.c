@@ -148,6 +148,17 @@ static void site_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+static void print_graph_user(struct seq_file *m, const struct ftrace_callset *cs,
+			     struct ftrace_ops *ops)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	const struct fgraph_ops *gops = container_of_const(ops, struct fgraph_ops, ops);
+
+	seq_printf(m, " ->%pS (%pS)\tsubops: {ent:%pS ret:%pS}", cs->graph_func,
+		   ftrace_ops_callback(ops), gops->entryfunc, gops->retfunc);
+#endif
+}
+
 static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
 {
 	if (!ftrace_callset_is_direct(cs)) {
@@ -157,10 +168,10 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
 	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
-		seq_printf(m, " ->%pS (%pS)", cs->graph_func,
-			   ftrace_ops_callback(cs->ops[i]));
+		print_graph_user(m, cs, cs->ops[i]);
 	if (cs->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)ftrace_ops_direct(cs->direct));
+		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(cs->direct_addr) ? "(jmp)" : "",
+			   (void *)ftrace_jmp_get(cs->direct_addr));
 }
 
 /*
@@ -254,7 +265,8 @@ static const struct file_operations site_list_fops = {
 /* callsets */
 
 /* The flags that concern other ops of the same function stand before the name. */
-static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
+static void callset_show_ops(struct seq_file *m, const struct ftrace_callset *cs,
+			     const struct ftrace_ops *ops)
 {
 	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
 					    FTRACE_OPS_FL_DIRECT);
@@ -262,7 +274,8 @@ static void callset_show_ops(struct seq_file *m, const struct ftrace_ops *ops)
 	seq_printf(m, " %s%s%s%s%ps", flags & FTRACE_OPS_FL_SAVE_REGS ? "R" : "",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? "I" : "",
 		   flags & FTRACE_OPS_FL_DIRECT ? "D" : "", flags ? ":" : "",
-		   ftrace_ops_callback(ops));
+		   ops == cs->direct ? (void *)ftrace_jmp_get(cs->direct_addr) :
+				       ftrace_ops_callback(ops));
 }
 
 static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
@@ -271,9 +284,9 @@ static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 	if (cs->tramp)
 		seq_printf(m, "%lx %u", cs->tramp, cs->tramp_size);
 	else
-		seq_printf(m, "%ps -", (void *)ftrace_callset_target(cs));
+		seq_printf(m, "%ps -", (void *)ftrace_jmp_get(ftrace_callset_target(cs)));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		callset_show_ops(m, cs->ops[i]);
+		callset_show_ops(m, cs, cs->ops[i]);
 	seq_putc(m, '\n');
 }
 

@@ -7,12 +7,12 @@
  * A word of a file is one of
  *
  *	PATTERN			a name, a glob, or the number of a line of
- *				available_filter_functions (ftrace_match.c)
+ *				available_filter_functions (match.c)
  *	PATTERN:mod:MODULE	only in that module, loaded or not; both may be
  *				globs, an empty or * MODULE stands for any
- *	PATTERN:COMMAND[:ARGS]	see ftrace_command.c
+ *	PATTERN:COMMAND[:ARGS]	see command.c
  *
- * and a leading ! takes away instead of adding. ftrace_words.c has the files.
+ * and a leading ! takes away instead of adding. words.c has the files.
  *
  * Invariants:
  *  1. Site sets are sorted. A change gives a filter that ops go by another set; only
@@ -62,12 +62,17 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 				  !is_kernel_text(set->ip[set->nr - 1]));
 }
 
-/*
+/**
+ * ftrace_filter_track - note whether modules concern a filter that has changed
+ * @filter: the filter
+ *
  * A filter that modules do not concern is not on the list: its owner may free
  * it, with its sets, at any time. One that stays keeps its place, as
  * the list may be walked now.
+ *
+ * Context: ftrace_lock is held.
  */
-static void filter_update_list(struct ftrace_filter *filter)
+void ftrace_filter_track(struct ftrace_filter *filter)
 {
 	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
 		      site_set_may_go(filter->throttled) || !list_empty(&filter->later) ||
@@ -95,7 +100,7 @@ static void filter_free_content(struct ftrace_filter *filter)
 	filter->throttled = NULL;
 	ftrace_words_free(&filter->later, &filter->later);
 	ftrace_words_free(&filter->later_not, &filter->later_not);
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 }
 
 /* Edits */
@@ -184,7 +189,7 @@ static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, b
 		return ret;
 	}
 	ftrace_edit_apply_later(edit, filter_later(filter, exclude));
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return 0;
 }
 
@@ -212,7 +217,7 @@ int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set 
 	if (ret)
 		filter->throttled = old;
 	ftrace_site_set_free(ret ? new : old);
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return ret;
 }
 
@@ -314,7 +319,7 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 	ftrace_words_forget_range(start, end);
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
 		filter_forget(filter, start, end);
-		filter_update_list(filter);
+		ftrace_filter_track(filter);
 	}
 	/* A filter that was set up by hand is not on the list. */
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
@@ -434,7 +439,7 @@ static int owner_edit_take_back(const struct owner_edit *e)
 		ftrace_site_set_free(filter->only);
 		filter->only = NULL;
 	}
-	filter_update_list(filter);
+	ftrace_filter_track(filter);
 	return 0;
 }
 
@@ -777,8 +782,8 @@ static const struct ftrace_word_ops filter_word_ops = {
  * @flag: FTRACE_ITER_NOTRACE for the sites to leave out; FTRACE_ITER_DO_PROBES
  *	  if function commands are shown and accepted
  * @inode: not used
- * @file: the file, written with ftrace_word_file_write() and closed with
- *	  ftrace_word_file_release()
+ * @file: the file, written with ftrace_filter_write() and closed with
+ *	  ftrace_regex_release()
  *
  * Context: process context, sleeps.
  * Return: 0, -ENODEV, -EPERM when locked down, or -ENOMEM.
@@ -791,6 +796,34 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		tr = ops->private;
 	}
 	return ftrace_word_file_open(file, &filter_word_ops, tr, ops, flag);
+}
+
+/**
+ * ftrace_filter_write - write to a file of ftrace_regex_open()
+ * @file: the file
+ * @ubuf: words
+ * @cnt: how many bytes
+ * @ppos: moves on
+ *
+ * Context: process context, sleeps.
+ * Return: how many bytes were taken, or a negative errno.
+ */
+ssize_t ftrace_filter_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return ftrace_word_file_write(file, ubuf, cnt, ppos);
+}
+
+/**
+ * ftrace_regex_release - close a file of ftrace_regex_open()
+ * @inode: its inode
+ * @file: the file, whose words become the filter
+ *
+ * Context: process context, sleeps.
+ * Return: 0.
+ */
+int ftrace_regex_release(struct inode *inode, struct file *file)
+{
+	return ftrace_word_file_release(inode, file);
 }
 
 /* set_ftrace_filter and set_ftrace_notrace */
@@ -807,9 +840,9 @@ static const struct file_operations filter_fops[] = {
 	[0 ... 1] = {
 		.open		= filter_open,
 		.read		= seq_read,
-		.write		= ftrace_word_file_write,
+		.write		= ftrace_filter_write,
 		.llseek		= tracing_lseek,
-		.release	= ftrace_word_file_release,
+		.release	= ftrace_regex_release,
 	},
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Filters, and the parts of their files: patterns (ftrace_match.c), function commands
- * (ftrace_command.c), filters of ops (ftrace_filter.c) and of the call graph
- * (ftrace_graph_filter.c).
+ * Filters, and the parts of their files: patterns (match.c), function commands
+ * (command.c), filters of ops (filter.c) and of the call graph
+ * (graph_filter.c).
  */
-#ifndef _KERNEL_TRACE_FTRACE_FILTER_H
-#define _KERNEL_TRACE_FTRACE_FILTER_H
+#ifndef _KERNEL_TRACE_CALLSET_FILTER_H
+#define _KERNEL_TRACE_CALLSET_FILTER_H
 
 #include <linux/init.h>
 #include <linux/types.h>
@@ -20,27 +20,28 @@ struct module;
 struct seq_file;
 struct trace_array;
 
-/* ftrace_match.c */
+/* match.c */
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module);
 int ftrace_match_module(const char *glob, struct module *mod);
 void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set);
 enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module);
 
-/* ftrace_command.c */
+/* command.c */
 int ftrace_command_run(struct trace_array *tr, char *func, char *command, bool enable);
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr);
 void ftrace_command_forget_range(unsigned long start, unsigned long end);
 
-/* ftrace_filter.c */
+/* filter.c */
 int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *module,
 			const struct list_head *list);
+void ftrace_filter_track(struct ftrace_filter *filter);
 int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool out);
 int ftrace_filter_module_coming(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);
 void ftrace_filter_forget_module(struct module *mod);
 void __init ftrace_set_early_filters(void);
 
-/* ftrace_graph_filter.c */
+/* graph_filter.c */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end);
 #else
@@ -49,4 +50,4 @@ static inline void ftrace_graph_filter_forget_range(unsigned long start, unsigne
 }
 #endif
 
-#endif /* _KERNEL_TRACE_FTRACE_FILTER_H */
+#endif /* _KERNEL_TRACE_CALLSET_FILTER_H */

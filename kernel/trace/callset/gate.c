@@ -102,7 +102,7 @@ static unsigned long gate_static_nr(struct ftrace_gate_count __percpu *count)
  */
 struct ftrace_gate *ftrace_gate_alloc(void)
 {
-	struct ftrace_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
+	struct ftrace_gate *gate = kzalloc_obj(*gate);
 
 	if (!gate)
 		return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Gates: how many calls are inside of code that may go away. See ftrace_gate.c.
+ * Gates: how many calls are inside of code that may go away. See gate.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_GATE_H
-#define _KERNEL_TRACE_FTRACE_GATE_H
+#ifndef _KERNEL_TRACE_CALLSET_GATE_H
+#define _KERNEL_TRACE_CALLSET_GATE_H
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -47,4 +47,4 @@ void ftrace_gate_close(void);
 void ftrace_gate_wait(struct ftrace_gate_count __percpu *count);
 void ftrace_gate_wait_each(struct ftrace_gate_count __percpu *count);
 
-#endif /* _KERNEL_TRACE_FTRACE_GATE_H */
+#endif /* _KERNEL_TRACE_CALLSET_GATE_H */

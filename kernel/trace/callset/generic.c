@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Function tracing on architectures that write one site after another, with the
- * functions of ftrace_generic.h: the rest of ftrace_arch.h.
+ * functions that ftrace.h asks of each: the rest of ftrace_arch.h.
  *
  * A batch is a list of writes. It is handed to the architecture as a whole, which
  * may stop all CPUs for it, and gets it back write by write. There are no
  * trampolines. Sites call ftrace_caller or ftrace_regs_caller, and these
  * arch_ftrace_ops_list_func(), which looks up the site's callset, or the function that the word at
- * the site names (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS).
+ * the site names (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS). A struct dyn_ftrace lasts for the
+ * call of one of these functions.
  *
  * Invariants:
  *  1. A write that fails leaves the site as it was. The next transaction finds that
@@ -48,7 +49,7 @@ struct ftrace_ops *function_trace_op __read_mostly = &generic_ops;
  */
 struct generic_site {
 	struct dyn_ftrace	rec;
-	const struct ftrace_ops	*word;
+	struct ftrace_ops	*word;
 };
 
 /* The word at a site */
@@ -64,10 +65,10 @@ const struct ftrace_ops ftrace_list_ops = {
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
-static const struct ftrace_ops *generic_word(const struct ftrace_callset *cs)
+static struct ftrace_ops *generic_word(struct ftrace_callset *cs)
 {
 	if (!cs)
-		return &ftrace_nop_ops;
+		return (struct ftrace_ops *)&ftrace_nop_ops;
 	/* A callset without ops is NULL. */
 	return ftrace_callset_is_plain(cs) && !cs->link[0].gate ? cs->ops[0] : &cs->entry;
 }
@@ -79,12 +80,12 @@ static const struct ftrace_ops *generic_word(const struct ftrace_callset *cs)
  * Context: ftrace_lock is held.
  * Return: the entry of its callset, or the ops itself where that will do.
  */
-const struct ftrace_ops *ftrace_find_unique_ops(const struct dyn_ftrace *rec)
+struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec)
 {
-	return container_of_const(rec, struct generic_site, rec)->word;
+	return container_of(rec, struct generic_site, rec)->word;
 }
 #else
-static const struct ftrace_ops *generic_word(const struct ftrace_callset *cs)
+static struct ftrace_ops *generic_word(struct ftrace_callset *cs)
 {
 	return NULL;
 }
@@ -137,7 +138,7 @@ struct generic_write {
 	unsigned long		ip;
 	unsigned long		from;
 	unsigned long		to;
-	const struct ftrace_ops	*word;
+	struct ftrace_ops	*word;
 };
 
 /**
@@ -153,7 +154,7 @@ struct ftrace_patch {
 	unsigned int		nr;
 	unsigned int		max;
 	unsigned long		from;
-	const struct ftrace_ops	*word;
+	struct ftrace_ops	*word;
 };
 
 #define GENERIC_BATCH_MAX	4096
@@ -266,22 +267,6 @@ int __init __weak ftrace_dyn_arch_init(void)
 	return 0;
 }
 
-/**
- * ftrace_modify_call - let a site call something else
- * @rec: the site
- * @old_addr: its target
- * @addr: its new target
- *
- * This one is for architectures on which all sites call the same.
- *
- * Context: as the architecture's arch_ftrace_update_code() has it called.
- * Return: -EINVAL.
- */
-int __weak ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned long addr)
-{
-	return -EINVAL;
-}
-
 static int generic_update(int command)
 {
 	generic_pending = command;
@@ -324,7 +309,7 @@ struct ftrace_patch *arch_ftrace_patch_begin(unsigned int nr)
 }
 
 void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
-			    const struct ftrace_callset *cs)
+			    struct ftrace_callset *cs)
 {
 	patch->from = from;
 	patch->word = generic_word(cs);

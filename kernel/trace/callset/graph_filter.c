@@ -5,18 +5,8 @@
  * set_graph_notrace, and from the kernel command line.
  *
  * They are no filters of an ops: the sites stay attached. They decide, call by
- * call, by the function that a task is in. One word for each task and graph user
- * (fgraph_get_task_var()) says which that is:
- *
- *	 30        17 16         3     2        1         0
- *	+------------+------------+--------+--------+---------+
- *	| its depth  | its depth  |        |        |         |
- *	| if HIDDEN  | if STARTED | IN_IRQ | HIDDEN | STARTED |
- *	+------------+------------+--------+--------+---------+
- *
- *	STARTED	the task is in a function of set_graph_function,
- *	IN_IRQ	which was called by an interrupt handler
- *	HIDDEN	the task is in a function of set_graph_notrace
+ * call, by the function that a task is in, which the tracers keep in a word for each task
+ * (trace.h).
  *
  * Invariants:
  *  1. A change of a list gives it another set of sites. The sites of text that
@@ -26,20 +16,15 @@
  *     and hides no call. The exception is a list whose functions were all in text
  *     that went away: it keeps an empty set, so that a list of a few functions
  *     does not come to mean all of them.
- *  3. While ftrace_graph_filtered is false there are no filters, there never
- *     were any, and all words are 0. It is never reset, for a task may be in a
- *     function, and have its bits set, long after the list was emptied.
- *  4. STARTED and HIDDEN are set for a function of which the return is asked
- *     for, as that clears them. Should the return be lost, the next call or
- *     return that is no deeper clears them.
+ *  3. While ftrace_graph_filtered is false no list has a set, and none is looked at. A CPU
+ *     that sees it change later than the set misses a call, and nothing worse.
  *
- * ftrace_words.c has the files. ftrace_lock covers the lists. The callbacks read
+ * words.c has the files. ftrace_lock covers the lists. The callbacks read
  * them without it, wherever a function is called: in NMIs, and where RCU is not
  * watching. So a set that is replaced is retired, see ftrace_retire().
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
-#include <linux/bitfield.h>
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -53,6 +38,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/trace_recursion.h>
 
 #include "filter.h"
 #include "ops.h"
@@ -60,12 +46,6 @@
 #include "site_set.h"
 #include "words.h"
 #include "../trace.h"
-
-#define GRAPH_STARTED		BIT(0)
-#define GRAPH_HIDDEN		BIT(1)
-#define GRAPH_IN_IRQ		BIT(2)
-#define GRAPH_STARTED_DEPTH	GENMASK(16, 3)
-#define GRAPH_HIDDEN_DEPTH	GENMASK(30, 17)
 
 /**
  * struct graph_list - one of the two lists
@@ -77,7 +57,7 @@ struct graph_list {
 
 static struct graph_list graph_only, graph_not;
 
-/* Whether there is, or ever was, a graph filter or the like; see trace.h. */
+/* Whether one of them has a set. */
 bool ftrace_graph_filtered __read_mostly;
 
 /* The tests */
@@ -88,128 +68,41 @@ static const struct ftrace_site_set *graph_list_sites(const struct graph_list *l
 	return rcu_dereference_raw_check(list->sites);
 }
 
-static bool graph_word_enter(unsigned long *word, const struct ftrace_site_set *only,
-			     unsigned long ip, int depth)
+static bool graph_starts(const struct ftrace_site_set *only, unsigned long *task_var,
+			 const struct ftrace_graph_ent *trace)
 {
-	if (!only || (*word & GRAPH_STARTED))
+	if (!only)
 		return true;
-	if (!ftrace_site_set_has(only, ip))
+	if (!ftrace_site_set_has(only, trace->func))
 		return false;
-	*word &= ~(GRAPH_IN_IRQ | GRAPH_STARTED_DEPTH);
-	*word |= GRAPH_STARTED | FIELD_PREP(GRAPH_STARTED_DEPTH, depth) |
-		 (in_hardirq() ? GRAPH_IN_IRQ : 0);
+	*task_var |= TRACE_GRAPH_FL;
+	ftrace_graph_set_depth(task_var, trace->depth);
+	/* An interrupt that is asked for is recorded anyway. */
+	if (in_hardirq())
+		trace_recursion_set(TRACE_IRQ_BIT);
+	else
+		trace_recursion_clear(TRACE_IRQ_BIT);
 	return true;
 }
 
-/* A function at @depth has returned, and with it those that it called. */
-static void graph_word_leave(unsigned long *word, int depth)
-{
-	if ((*word & GRAPH_STARTED) && depth <= FIELD_GET(GRAPH_STARTED_DEPTH, *word))
-		*word &= ~(GRAPH_STARTED | GRAPH_IN_IRQ | GRAPH_STARTED_DEPTH);
-	if ((*word & GRAPH_HIDDEN) && depth <= FIELD_GET(GRAPH_HIDDEN_DEPTH, *word))
-		*word &= ~(GRAPH_HIDDEN | GRAPH_HIDDEN_DEPTH);
-}
-
-static enum ftrace_graph_verdict graph_word_judge(unsigned long *word,
-						  const struct ftrace_site_set *only,
-						  const struct ftrace_site_set *not,
-						  unsigned long ip, int depth)
-{
-	graph_word_leave(word, depth);
-	if (*word & GRAPH_HIDDEN)
-		return FTRACE_GRAPH_SKIP;
-	if (ftrace_site_set_has(not, ip)) {
-		*word |= GRAPH_HIDDEN | FIELD_PREP(GRAPH_HIDDEN_DEPTH, depth);
-		return FTRACE_GRAPH_HIDE;
-	}
-	return graph_word_enter(word, only, ip, depth) ? FTRACE_GRAPH_TRACE : FTRACE_GRAPH_SKIP;
-}
-
-/* The return of the hidden function itself is not recorded, but any further up is. */
-static bool graph_word_return(unsigned long *word, int depth)
-{
-	bool is_hidden = (*word & GRAPH_HIDDEN) &&
-			 depth >= FIELD_GET(GRAPH_HIDDEN_DEPTH, *word);
-
-	graph_word_leave(word, depth);
-	return !is_hidden;
-}
-
 /**
- * ftrace_graph_filter_entry - judge a call by both lists
- * @gops: the graph user
+ * ftrace_graph_starts - whether the call graph is recorded from a function on
+ * @task_var: the task's word of the graph user; notes the function if it is listed
  * @trace: the function and its depth
- *
- * After FTRACE_GRAPH_TRACE, the caller asks for the return of the function, or
- * calls ftrace_graph_leave().
  *
  * Context: an entryfunc; any context that can be traced, preemption disabled.
- * Return: FTRACE_GRAPH_SKIP to ignore the call; FTRACE_GRAPH_HIDE to ask for
- * its return, and not to record it; FTRACE_GRAPH_TRACE to record it.
+ * Return: true if the function is in set_graph_function, or that is empty.
  */
-enum ftrace_graph_verdict ftrace_graph_filter_entry(struct fgraph_ops *gops,
-						    const struct ftrace_graph_ent *trace)
+bool ftrace_graph_starts(unsigned long *task_var, const struct ftrace_graph_ent *trace)
 {
-	return graph_word_judge(fgraph_get_task_var(gops), graph_list_sites(&graph_only),
-				graph_list_sites(&graph_not), trace->func, trace->depth);
-}
-
-/**
- * ftrace_graph_filter_return - note a return, and judge it
- * @gops: the graph user
- * @trace: the function and its depth
- *
- * Context: a retfunc; any context that can be traced, preemption disabled.
- * Return: true if the return is to be recorded.
- */
-bool ftrace_graph_filter_return(struct fgraph_ops *gops, const struct ftrace_graph_ret *trace)
-{
-	return graph_word_return(fgraph_get_task_var(gops), trace->depth);
-}
-
-/**
- * ftrace_graph_enter - judge a call by set_graph_function alone
- * @gops: the graph user
- * @trace: the function and its depth
- *
- * Context: as for ftrace_graph_filter_entry().
- * Return: true if the function is in the list, or was called from one that is.
- */
-bool ftrace_graph_enter(struct fgraph_ops *gops, const struct ftrace_graph_ent *trace)
-{
-	return graph_word_enter(fgraph_get_task_var(gops), graph_list_sites(&graph_only),
-				trace->func, trace->depth);
-}
-
-/**
- * ftrace_graph_leave - take back ftrace_graph_enter()
- * @gops: the graph user
- * @depth: of the function that returns, or is not recorded
- *
- * Context: as for ftrace_graph_filter_return().
- */
-void ftrace_graph_leave(struct fgraph_ops *gops, int depth)
-{
-	graph_word_leave(fgraph_get_task_var(gops), depth);
-}
-
-/**
- * ftrace_graph_in_irq - whether set_graph_function asked for an interrupt
- * @gops: the graph user
- *
- * Context: as for ftrace_graph_filter_entry().
- * Return: true if the graph started from a function in an interrupt handler.
- */
-bool ftrace_graph_in_irq(struct fgraph_ops *gops)
-{
-	return *fgraph_get_task_var(gops) & GRAPH_IN_IRQ;
+	return graph_starts(graph_list_sites(&graph_only), task_var, trace);
 }
 
 /**
  * ftrace_graph_hides - whether a function is in set_graph_notrace
  * @ip: its site
  *
- * Context: as for ftrace_graph_filter_entry().
+ * Context: as for ftrace_graph_starts().
  * Return: true if it is.
  */
 bool ftrace_graph_hides(unsigned long ip)
@@ -277,14 +170,13 @@ static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *
 
 	if (!sites)
 		return -ENOMEM;
-	if (sites->nr || edit->lost) {
-		/* A CPU that sees this later than the list misses a call, and nothing worse. */
-		WRITE_ONCE(ftrace_graph_filtered, true);
-	} else {
+	if (!sites->nr && !edit->lost) {
 		ftrace_site_set_free(sites);
 		sites = NULL;
 	}
 	sites = rcu_replace_pointer(list->sites, sites, lockdep_is_held(&ftrace_lock));
+	WRITE_ONCE(ftrace_graph_filtered, rcu_access_pointer(graph_only.sites) ||
+					  rcu_access_pointer(graph_not.sites));
 	if (sites) {
 		sites->retiree = (struct ftrace_retiree) { .free = graph_sites_free };
 		ftrace_retire(&sites->retiree);

@@ -6,7 +6,7 @@
 #ifndef _KERNEL_TRACE_CALLSET_GRAPH_FILTER_H
 #define _KERNEL_TRACE_CALLSET_GRAPH_FILTER_H
 
-/* Set once there is a graph filter, and never cleared. */
+/* Whether there is a graph filter. */
 extern bool ftrace_graph_filtered;
 
 bool ftrace_graph_starts(unsigned long *task_var, const struct ftrace_graph_ent *trace);

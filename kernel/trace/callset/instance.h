@@ -15,6 +15,7 @@ struct trace_guard;
  * @pids: its lists of pids
  * @pid_bit: their bit in task_struct::ftrace_pid_ignored; 0 without lists
  * @count: the state of the tracer count; trace_types_lock
+ * @count_options: the options of the tracer count, COUNT_OPT_*
  * @guard: limits of its records
  */
 struct callset_instance {
@@ -22,6 +23,7 @@ struct callset_instance {
 	struct ftrace_pid_lists	*pids;
 	unsigned long		pid_bit;
 	struct count_instance	*count;
+	u32			count_options;
 	struct trace_guard	*guard;
 #endif
 };

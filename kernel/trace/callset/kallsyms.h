@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Symbols of trampolines and of freed init text. See ftrace_kallsyms.c.
+ * Symbols of trampolines and of freed init text. See kallsyms.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_KALLSYMS_H
-#define _KERNEL_TRACE_FTRACE_KALLSYMS_H
+#ifndef _KERNEL_TRACE_CALLSET_KALLSYMS_H
+#define _KERNEL_TRACE_CALLSET_KALLSYMS_H
 
 struct ftrace_table;
 struct module;
@@ -17,4 +17,4 @@ static inline void ftrace_kallsyms_save_init(const struct ftrace_table *table)
 }
 #endif
 
-#endif /* _KERNEL_TRACE_FTRACE_KALLSYMS_H */
+#endif /* _KERNEL_TRACE_CALLSET_KALLSYMS_H */

@@ -113,7 +113,7 @@ static bool pattern_matches_module(const struct site_pattern *pattern, struct mo
 static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 		       const struct site_pattern *pattern)
 {
-	struct ftrace_names *names __free(kfree) = kmalloc(sizeof(*names), GFP_KERNEL);
+	struct ftrace_names *names __free(kfree) = kmalloc_obj(*names);
 	const char *name;
 	int ret;
 
@@ -370,6 +370,18 @@ struct name_lookup {
 	char			buf[KSYM_NAME_LEN + sizeof(u64)];
 };
 
+static bool lookup_is_found(unsigned long addr)
+{
+	return addr && ftrace_location(addr) && !function_is_quarantined(addr);
+}
+
+/* By a search of the names. Where several functions have the name, it may not be that one. */
+static bool lookup_first(const char *name, unsigned long *addr)
+{
+	*addr = kallsyms_lookup_name(name);
+	return lookup_is_found(*addr);
+}
+
 /* @addr has @name. */
 static void lookup_take(struct name_lookup *l, const char *name, unsigned long addr)
 {
@@ -377,7 +389,7 @@ static void lookup_take(struct name_lookup *l, const char *name, unsigned long a
 	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), name_cmp);
 	unsigned long *to = found ? &l->addrs[found - l->names] : NULL;
 
-	if (!to || *to || !ftrace_location(addr) || function_is_quarantined(addr))
+	if (!to || *to || !lookup_is_found(addr))
 		return;
 	*to = addr;
 	l->missing--;
@@ -430,9 +442,12 @@ static int lookup_module_symbol(void *data, const char *name, unsigned long addr
  */
 int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
 {
-	struct name_lookup *l __free(kfree) = kmalloc(sizeof(*l), GFP_KERNEL);
+	struct name_lookup *l __free(kfree) = NULL;
 	struct ftrace_table *table;
 
+	if (cnt == 1 && lookup_first(sorted_syms[0], addrs))
+		return 0;
+	l = kmalloc_obj(*l);
 	if (!l)
 		return -ENOMEM;
 	l->names = sorted_syms;

@@ -3,10 +3,10 @@
  * Ops by themselves, and objects that wait for a grace period before they are freed.
  *
  * Nothing here knows sites. Files above leave functions in an ops that are called
- * here and below: choose_func (ftrace_pid.c, fgraph.c), owner_func, graph_func
- * and alone_func (fgraph.c).
+ * here and below: choose_func (pid.c, fgraph.c), owner_func, graph_func
+ * and sole_func (fgraph.c).
  *
- * ftrace_lock covers all of it; see ftrace_ops.h for the lock order.
+ * ftrace_lock covers all of it; see ops.h for the lock order.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -26,10 +26,10 @@
 
 #include "ops.h"
 
-/* Covers all state of function tracing; see ftrace_ops.h. */
+/* Covers all state of function tracing; see ops.h. */
 DEFINE_MUTEX(ftrace_lock);
 
-/* All ops that are attached or would be, were ftrace_enabled set; ftrace_lock. */
+/* All ops that are attached; ftrace_lock. */
 LIST_HEAD(ftrace_ops_registered);
 
 /* The sysctl; changed under ftrace_lock, but for kexec and the self-tests. */
@@ -97,15 +97,13 @@ void ftrace_ops_init(struct ftrace_ops *ops)
  * @ops: the ops
  *
  * Context: ftrace_lock is held.
- * Return: true if it is registered and not switched off by the sysctl.
+ * Return: true if it is registered, and no place holder.
  */
 bool ftrace_ops_is_active(const struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!(ops->flags & FTRACE_OPS_FL_ENABLED) || (ops->flags & FTRACE_OPS_FL_STUB))
-		return false;
-	return ftrace_enabled || (ops->flags & FTRACE_OPS_FL_PERMANENT);
+	return (ops->flags & (FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_STUB)) == FTRACE_OPS_FL_ENABLED;
 }
 
 /**
@@ -122,7 +120,7 @@ bool ftrace_ops_is_active(const struct ftrace_ops *ops)
 bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return !is_module_text_address(ftrace_ops_direct(ops));
+		return !is_module_text_address(ftrace_jmp_get(ops->direct_call));
 	if (ops->flags & FTRACE_OPS_FL_DYNAMIC)
 		return false;
 	if (ops->flags & FTRACE_OPS_FL_GRAPH)
@@ -135,16 +133,16 @@ bool ftrace_ops_is_permanent(const struct ftrace_ops *ops)
  * ftrace_ops_callback - the function by which an ops is listed
  * @ops: the ops
  *
- * Return: the callback that its owner knows, or the function that it calls directly.
+ * Return: the callback that its owner knows, or the function that it calls directly; the
+ * ops itself if that is another one for each site.
  */
 void *ftrace_ops_callback(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
-		return (void *)ftrace_ops_direct(ops);
+		return ops->direct_call ? (void *)ftrace_jmp_get(ops->direct_call) : (void *)ops;
 	return ops->owner_func ?: ops->func;
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 /* Whether @direct is, and would have to know of the other one, and does not. */
 static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace_ops *other)
 {
@@ -159,7 +157,7 @@ static bool ops_is_blind_to(const struct ftrace_ops *direct, const struct ftrace
  *
  * Only one ops can say where the function goes on, and only one be called
  * directly, as that one may call the function itself. Both together need one
- * that knows how (see ftrace_share.c).
+ * that knows how (see share.c).
  *
  * Return: why they cannot; FTRACE_REFUSED_NOT, which is 0, if they can.
  */
@@ -175,7 +173,6 @@ enum ftrace_refusal ftrace_ops_conflict(const struct ftrace_ops *a, const struct
 		return FTRACE_REFUSED_SHARE;
 	return FTRACE_REFUSED_NOT;
 }
-#endif
 
 /* Retiring */
 

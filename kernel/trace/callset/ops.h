@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ops by themselves, and retiring. See ftrace_ops.c.
+ * Ops by themselves, and retiring. See ops.c.
  *
  * Words: a site is one compiler-made call at the head of a function; a record
  * (struct ftrace_record) is a site at run time; a table holds the sorted records
@@ -12,8 +12,8 @@
  * retired objects are freed only after the grace periods that ftrace_retire()
  * names. Documentation/trace/ftrace-internals.rst has the order of all locks.
  */
-#ifndef _KERNEL_TRACE_FTRACE_OPS_H
-#define _KERNEL_TRACE_FTRACE_OPS_H
+#ifndef _KERNEL_TRACE_CALLSET_OPS_H
+#define _KERNEL_TRACE_CALLSET_OPS_H
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -71,7 +71,6 @@ static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long pare
 	ops->func(ip, parent_ip, ops, fregs);
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 /* A filter that wants every site. */
 static inline void ftrace_filter_init(struct ftrace_filter *filter)
 {
@@ -91,15 +90,5 @@ static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
 {
 	return !ops->filter->only;
 }
-#else
-static inline void ftrace_ops_init_filter(struct ftrace_ops *ops)
-{
-}
 
-static inline bool ftrace_ops_is_everywhere(const struct ftrace_ops *ops)
-{
-	return true;
-}
-#endif
-
-#endif /* _KERNEL_TRACE_FTRACE_OPS_H */
+#endif /* _KERNEL_TRACE_CALLSET_OPS_H */

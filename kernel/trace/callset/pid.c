@@ -6,7 +6,7 @@
  * tasks to leave out. Where neither exists, all tasks are traced, and nothing is
  * tested. Otherwise the trace array owns a slot, and bit SLOT of
  * task_struct::ftrace_pid_ignored says that it leaves the task out. That bit,
- * against the one in trace_array::function_pid_bit, is all that a callback tests.
+ * against the one in callset_instance::pid_bit, is all that a callback tests.
  * The lists are read when a task is made, when two exchange their pids, and when a
  * list is written; a switch of tasks does not read them.
  *
@@ -49,6 +49,7 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_pid.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -111,7 +112,7 @@ static void pid_lists_judge(struct ftrace_pid_lists *lists, struct task_struct *
 
 static bool pid_lists_follow(const struct ftrace_pid_lists *lists)
 {
-	return READ_ONCE(lists->tr->trace_flags) & TRACE_ITER_FUNC_FORK;
+	return READ_ONCE(lists->tr->trace_flags) & TRACE_ITER(FUNC_FORK);
 }
 
 static void pid_lists_add_child(struct ftrace_pid_lists *lists, pid_t parent, pid_t child)
@@ -172,6 +173,17 @@ void ftrace_pid_release_task(struct task_struct *task)
 	}
 }
 
+/**
+ * ftrace_pid_follow_fork - tell that the option function-fork has changed
+ * @tr: the trace array
+ * @enable: the new value
+ *
+ * Fork and release_task() look at the option themselves.
+ */
+void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
+{
+}
+
 /* The callback */
 
 static void ftrace_pid_func(unsigned long ip, unsigned long parent_ip,
@@ -192,7 +204,7 @@ bool ftrace_pids_enabled(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->private;
 
-	return (ops->flags & FTRACE_OPS_FL_PID) && tr && READ_ONCE(tr->function_pid_bit);
+	return (ops->flags & FTRACE_OPS_FL_PID) && tr && READ_ONCE(tr->callset.pid_bit);
 }
 
 /**
@@ -223,7 +235,7 @@ static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
 
 	if (slot == FTRACE_PID_SLOTS)
 		return ERR_PTR(-ENOSPC);
-	lists = kzalloc(sizeof(*lists), GFP_KERNEL);
+	lists = kzalloc_obj(*lists);
 	if (!lists)
 		return ERR_PTR(-ENOMEM);
 
@@ -291,8 +303,8 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 	if (!ret) {
 		trace_pid_list_free(old);
 		/* Tested from now on, or not any more: the bits are right for both. */
-		WRITE_ONCE(tr->function_pid_bit, exist ? BIT(lists->slot) : 0);
-		tr->function_pids = lists;
+		WRITE_ONCE(tr->callset.pid_bit, exist ? BIT(lists->slot) : 0);
+		tr->callset.pids = lists;
 		guard(mutex)(&ftrace_lock);
 		list_for_each_entry(ops, &ftrace_ops_registered, list) {
 			if (ops->choose_func)
@@ -300,7 +312,7 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 		}
 	}
 	if (!lists->pids[kind] && !lists->pids[!kind]) {
-		tr->function_pids = NULL;
+		tr->callset.pids = NULL;
 		kfree(lists);
 	}
 	return ret;
@@ -314,7 +326,7 @@ static int ftrace_pid_add(struct trace_array *tr, enum ftrace_pid_kind kind,
 
 	guard(mutex)(&ftrace_pid_mutex);
 
-	lists = tr->function_pids ?: pid_lists_alloc(tr);
+	lists = tr->callset.pids ?: pid_lists_alloc(tr);
 	return IS_ERR(lists) ? PTR_ERR(lists) : pid_lists_replace(tr, lists, kind, new);
 }
 
@@ -326,20 +338,20 @@ static void ftrace_pid_clear(struct trace_array *tr, enum ftrace_pid_kind kind, 
 
 	guard(mutex)(&ftrace_pid_mutex);
 
-	lists = tr->function_pids;
+	lists = tr->callset.pids;
 	if (lists && lists->pids[kind] &&
 	    !(if_empty && !trace_pid_list_first(lists->pids[kind], &pid)))
 		pid_lists_replace(tr, lists, kind, NULL);
 }
 
 /**
- * ftrace_clear_pids - drop both lists of a trace array
+ * ftrace_pid_forget - drop both lists of a trace array
  * @tr: the trace array
  *
  * Context: Sleeps. Takes ftrace_pid_mutex, tasklist_lock and ftrace_lock. When
  * it returns, neither fork nor release_task() refers to @tr any more.
  */
-void ftrace_clear_pids(struct trace_array *tr)
+void ftrace_pid_forget(struct trace_array *tr)
 {
 	ftrace_pid_clear(tr, FTRACE_PID_ONLY, false);
 	ftrace_pid_clear(tr, FTRACE_PID_NOT, false);
@@ -362,8 +374,8 @@ static int ftrace_pid_show(struct seq_file *m, void *v)
 
 	guard(mutex)(&ftrace_pid_mutex);
 
-	if (tr->function_pids)
-		list = tr->function_pids->pids[pid_file_kind(m->file)];
+	if (tr->callset.pids)
+		list = tr->callset.pids->pids[pid_file_kind(m->file)];
 	if (!list)
 		seq_puts(m, "no pid\n");
 	for (int end = trace_pid_list_first(list, &pid); !end;
@@ -433,13 +445,13 @@ static const struct file_operations ftrace_pid_fops[FTRACE_PID_KINDS] = {
 };
 
 /**
- * ftrace_init_tracefs - make the files that every trace array has, those of its pid lists
+ * ftrace_pid_init_tracefs - make the files of the pid lists of a trace array
  * @tr: the trace array
  * @parent: the directory of @tr
  *
  * Context: Sleeps. A file that could not be made is missing; tracefs says so.
  */
-void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
+void ftrace_pid_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("set_ftrace_pid", TRACE_MODE_WRITE, parent, tr,
 			  &ftrace_pid_fops[FTRACE_PID_ONLY]);

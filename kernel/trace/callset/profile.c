@@ -6,8 +6,8 @@
  *	function_profile_enabled	1 starts from zero, 0 stops
  *	trace_stat/function<cpu>	the counts, as they are when it is opened
  *
- * Calls are counted as those of the tracer count are (ftrace_counts.c), and timed as its
- * are (ftrace_times.c), for the filter of the top instance.
+ * Calls are counted as those of the tracer count are (counts.c), and timed as its
+ * are (times.c), for the filter of the top instance.
  *
  * Lock order:
  *	profile_mutex > ftrace_lock
@@ -24,14 +24,18 @@
 #include <linux/kallsyms.h>
 #include <linux/kstrtox.h>
 #include <linux/math64.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
 #include <linux/trace_seq.h>
+
+#include <asm/sections.h>
 
 #include "counts.h"
 #include "ops.h"
@@ -332,17 +336,42 @@ static int profile_stat_headers(struct seq_file *m)
 	return 0;
 }
 
+/* With the option prof-text-offset; false if the text is not there any more. */
+static bool profile_print_offset(unsigned long ip, char *name, size_t size)
+{
+	const struct module *mod;
+
+	if (core_kernel_text(ip)) {
+		scnprintf(name, size, "  _text+%#lx", ip - (unsigned long)_text);
+		return true;
+	}
+	guard(rcu)();
+	mod = __module_text_address(ip);
+	if (mod)
+		scnprintf(name, size, "  %s+%#lx", mod->name,
+			  ip - (unsigned long)mod->mem[MOD_TEXT].base);
+	return mod;
+}
+
+static void profile_print_name(unsigned long ip, bool offset, char name[KSYM_SYMBOL_LEN])
+{
+	if (offset && profile_print_offset(ip, name, KSYM_SYMBOL_LEN))
+		return;
+	/* The module may be gone by now. */
+	if (!kallsyms_lookup(ip, NULL, NULL, NULL, name))
+		scnprintf(name, KSYM_SYMBOL_LEN, "0x%lx", ip);
+}
+
 static int profile_stat_show(struct seq_file *m, void *p)
 {
+	u64 flags = READ_ONCE(trace_get_global_array()->trace_flags);
 	const struct profile_line *line = p;
 	char name[KSYM_SYMBOL_LEN];
 
 	if (!profile_line_shown(line))
 		return 0;
 
-	/* The module may be gone by now. */
-	if (!kallsyms_lookup(line->ip, NULL, NULL, NULL, name))
-		scnprintf(name, sizeof(name), "0x%lx", line->ip);
+	profile_print_name(line->ip, flags & TRACE_ITER(PROF_TEXT_OFFSET), name);
 	seq_printf(m, "  %-30.30s  %10llu", name, line->hits);
 	profile_show_times(m, line);
 	seq_putc(m, '\n');

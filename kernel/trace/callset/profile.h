@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The function profiler. See ftrace_profile.c.
+ * The function profiler. See profile.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_PROFILE_H
-#define _KERNEL_TRACE_FTRACE_PROFILE_H
+#ifndef _KERNEL_TRACE_CALLSET_PROFILE_H
+#define _KERNEL_TRACE_CALLSET_PROFILE_H
 
 struct dentry;
 
@@ -15,4 +15,4 @@ static inline void ftrace_profile_init_tracefs(struct dentry *parent)
 }
 #endif
 
-#endif /* _KERNEL_TRACE_FTRACE_PROFILE_H */
+#endif /* _KERNEL_TRACE_CALLSET_PROFILE_H */

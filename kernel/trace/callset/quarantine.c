@@ -9,7 +9,7 @@
  *  2. A callset that a site left for quarantine stays, too: the code that altered the
  *     site may have saved its CALL, and may write it back.
  *
- * ftrace_sites.c says how other parts of the kernel see such a site.
+ * sites.c says how other parts of the kernel see such a site.
  * ftrace_lock covers all of it.
  */
 #include <linux/ftrace.h>

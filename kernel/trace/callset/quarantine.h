@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sites whose text differs from their records. See ftrace_quarantine.c.
+ * Sites whose text differs from their records. See quarantine.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_QUARANTINE_H
-#define _KERNEL_TRACE_FTRACE_QUARANTINE_H
+#ifndef _KERNEL_TRACE_CALLSET_QUARANTINE_H
+#define _KERNEL_TRACE_CALLSET_QUARANTINE_H
 
 #include <linux/types.h>
 
@@ -16,4 +16,4 @@ void ftrace_quarantine(struct ftrace_record *rec, unsigned long ip, unsigned lon
 void ftrace_quarantine_init(struct ftrace_table *table);
 void ftrace_quarantine_report(const struct ftrace_table *table);
 
-#endif /* _KERNEL_TRACE_FTRACE_QUARANTINE_H */
+#endif /* _KERNEL_TRACE_CALLSET_QUARANTINE_H */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks an ops, and has it attached to its sites or detached from them. Where an
- * ops may have to agree on that with others, ftrace_share.c calls these functions.
+ * ops may have to agree on that with others, share.c calls these functions.
  *
  * ftrace_lock covers all of it.
  */
-#include <linux/cleanup.h>
 #include <linux/ftrace.h>
-#include <linux/mutex.h>
+#include <linux/lockdep.h>
 
 #include "attach.h"
 #include "ops.h"
@@ -43,17 +42,16 @@ static int ftrace_ops_check(struct ftrace_ops *ops)
  * ftrace_ops_register - check an ops and attach it
  * @ops: the ops, as for register_ftrace_function()
  *
- * Context: process context, sleeps; takes ftrace_lock. An ops that is direct or has
- * FTRACE_OPS_FL_IPMODIFY comes here through ftrace_direct.c or ftrace_share.c, which
- * hold ftrace_share_mutex.
+ * Context: process context, sleeps; ftrace_lock is held, after ftrace_retired_wait(). An ops
+ * that is direct or has FTRACE_OPS_FL_IPMODIFY comes here through direct.c or share.c,
+ * which hold ftrace_share_mutex.
  * Return: as for register_ftrace_function().
  */
 int ftrace_ops_register(struct ftrace_ops *ops)
 {
 	int ret;
 
-	ftrace_retired_wait();
-	guard(mutex)(&ftrace_lock);
+	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_ops_init(ops);
 	ret = ftrace_ops_check(ops);
@@ -66,13 +64,13 @@ int ftrace_ops_register(struct ftrace_ops *ops)
  * ftrace_ops_unregister - detach an ops
  * @ops: the ops
  *
- * Context: process context, sleeps; takes ftrace_lock. Does not wait for tasks
+ * Context: process context, sleeps; ftrace_lock is held. Does not wait for tasks
  * that are inside of @ops.
  * Return: as unregister_ftrace_function().
  */
 int ftrace_ops_unregister(struct ftrace_ops *ops)
 {
-	guard(mutex)(&ftrace_lock);
+	lockdep_assert_held(&ftrace_lock);
 
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
 		return -EBUSY;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registering an ops: the part that all ways to do it share (ftrace_register.c), and where
- * it has to agree with others on a site (ftrace_share.c).
+ * Registering an ops: the part that all ways to do it share (register.c), and where
+ * it has to agree with others on a site (share.c).
  */
-#ifndef _KERNEL_TRACE_FTRACE_REGISTER_H
-#define _KERNEL_TRACE_FTRACE_REGISTER_H
+#ifndef _KERNEL_TRACE_CALLSET_REGISTER_H
+#define _KERNEL_TRACE_CALLSET_REGISTER_H
 
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
@@ -22,4 +22,4 @@ int ftrace_share_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set
 int ftrace_share_register(struct ftrace_ops *ops);
 void ftrace_share_unregister(struct ftrace_ops *ops);
 
-#endif /* _KERNEL_TRACE_FTRACE_REGISTER_H */
+#endif /* _KERNEL_TRACE_CALLSET_REGISTER_H */

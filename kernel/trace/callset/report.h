@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Refusals, and where users can see the reasons. See ftrace_report.c.
+ * Refusals, and where users can see the reasons. See report.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_REPORT_H
-#define _KERNEL_TRACE_FTRACE_REPORT_H
+#ifndef _KERNEL_TRACE_CALLSET_REPORT_H
+#define _KERNEL_TRACE_CALLSET_REPORT_H
 
 #include <linux/ftrace.h>
 
@@ -45,4 +45,4 @@ void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
 void ftrace_report_conflict(unsigned long ip, const struct ftrace_ops *ops,
 			    const struct ftrace_callset *cs);
 
-#endif /* _KERNEL_TRACE_FTRACE_REPORT_H */
+#endif /* _KERNEL_TRACE_CALLSET_REPORT_H */

@@ -48,26 +48,28 @@ static struct ftrace_ops *share_peer_in(const struct ftrace_callset *cs)
  * @set: the sites
  *
  * Context: ftrace_lock and ftrace_share_mutex are held.
- * Return: 0 if no such ops is there, or if it can; else its answer.
+ * Return: 0 if no such ops is there, or if it can; else its answer for the first site
+ * that it refuses.
  */
 int ftrace_share_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set)
 {
-	struct ftrace_ops *peer = NULL;
-	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!ops->ops_func)
 		return 0;
-	for (i = 0; !peer && i < set->nr; i++)
-		peer = share_peer_in(ftrace_callset_at(set->ip[i]));
-	if (!peer)
-		return 0;
-	ret = ops->ops_func(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
-	/* Other answers are between the two: -EAGAIN means to try again. */
-	if (ret == -EBUSY)
-		ftrace_report_refusal(FTRACE_REFUSED_SHARE, set->ip[i - 1], ops, peer);
+	for (unsigned int i = 0; !ret && i < set->nr; i++) {
+		unsigned long ip = set->ip[i];
+		struct ftrace_ops *peer = share_peer_in(ftrace_callset_at(ip));
+
+		if (!peer)
+			continue;
+		ret = ops->ops_func(ops, ip, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+		/* Other answers are between the two: -EAGAIN means to try again. */
+		if (ret == -EBUSY)
+			ftrace_report_refusal(FTRACE_REFUSED_SHARE, ip, ops, peer);
+	}
 	return ret;
 }
 
@@ -104,7 +106,7 @@ int ftrace_share_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set
 
 		if (!direct || !direct->ops_func)
 			continue;
-		ret = direct->ops_func(direct, cmd);
+		ret = direct->ops_func(direct, set->ip[i], cmd);
 		/* Best effort: a failure here is ignored. */
 		if (!enable)
 			ret = 0;
@@ -144,10 +146,14 @@ int ftrace_share_register(struct ftrace_ops *ops)
 {
 	int ret;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_share_mutex);
 
 	ret = share_tell_all_peers(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
-	return ret ?: ftrace_ops_register(ops);
+	if (ret)
+		return ret;
+	guard(mutex)(&ftrace_lock);
+	return ftrace_ops_register(ops);
 }
 
 /**

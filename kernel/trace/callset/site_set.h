@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sets of sites. See ftrace_site_set.c.
+ * Sets of sites. See site_set.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_SITE_SET_H
-#define _KERNEL_TRACE_FTRACE_SITE_SET_H
+#ifndef _KERNEL_TRACE_CALLSET_SITE_SET_H
+#define _KERNEL_TRACE_CALLSET_SITE_SET_H
 
 #include <linux/cleanup.h>
 #include <linux/compiler_attributes.h>
@@ -55,4 +55,4 @@ static inline unsigned int ftrace_site_set_nr(const struct ftrace_site_set *set)
 	return set ? set->nr : 0;
 }
 
-#endif /* _KERNEL_TRACE_FTRACE_SITE_SET_H */
+#endif /* _KERNEL_TRACE_CALLSET_SITE_SET_H */

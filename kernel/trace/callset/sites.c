@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tables of sites: how a site is found by its address, and how the sites get
- * their names. ftrace_text.c makes the tables.
+ * their names. text.c makes the tables.
  *
  * Invariants:
  *  1. The tables in the map are ascending and do not overlap, and so are the
@@ -56,6 +56,10 @@ unsigned long ftrace_sites_changed;
 unsigned long ftrace_update_tot_cnt;
 unsigned long ftrace_number_of_pages;
 unsigned long ftrace_number_of_groups;
+
+/* And these: how long it took to make them, at boot and for all modules, in nanoseconds. */
+u64 ftrace_update_time;
+u64 ftrace_total_mod_time;
 
 /* Lookup */
 
@@ -340,13 +344,13 @@ static void names_index_module(struct ftrace_names *names, const struct mod_kall
 }
 
 /*
- * Preemption is disabled: it keeps the symbols. When the module's init function has
+ * The caller is an RCU reader: that keeps the symbols. When the module's init function has
  * returned, fewer symbols, in other places, take the place of those that the module
  * was loaded with, and ftrace_lock does not prevent it.
  */
 static const char *names_of_module(struct ftrace_names *names, unsigned int index)
 {
-	struct mod_kallsyms *syms = rcu_dereference_sched(names->table->mod->kallsyms);
+	struct mod_kallsyms *syms = rcu_dereference(names->table->mod->kallsyms);
 	u32 sym;
 
 	if (names->syms != syms)
@@ -405,13 +409,13 @@ const char *ftrace_names_get(struct ftrace_names *names, unsigned int index)
 		const char *name;
 		ssize_t len;
 
-		preempt_disable();
+		rcu_read_lock();
 		name = names_of_module(names, index);
 		if (name) {
 			len = strscpy(names->buf, name);
 			names->len = len < 0 ? sizeof(names->buf) - 1 : len;
 		}
-		preempt_enable();
+		rcu_read_unlock();
 		return name ? names->buf : NULL;
 	}
 	names->len = kallsyms_cursor_name(&names->cursor, ip, names->buf, sizeof(names->buf));
@@ -548,7 +552,7 @@ static void table_free_retired(struct ftrace_retiree *retiree)
 struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
 					unsigned long end, unsigned int nr)
 {
-	struct ftrace_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct ftrace_table *table = kzalloc_obj(*table);
 
 	if (!table)
 		return NULL;

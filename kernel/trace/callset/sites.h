@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tables of sites, their records and their names. See ftrace_sites.c.
+ * Tables of sites, their records and their names. See sites.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_SITES_H
-#define _KERNEL_TRACE_FTRACE_SITES_H
+#ifndef _KERNEL_TRACE_CALLSET_SITES_H
+#define _KERNEL_TRACE_CALLSET_SITES_H
 
 #include <linux/bitfield.h>
 #include <linux/ftrace.h>
@@ -159,4 +159,4 @@ int ftrace_names_start(struct ftrace_names *names, struct ftrace_table *table);
 const char *ftrace_names_get(struct ftrace_names *names, unsigned int index);
 void ftrace_names_end(struct ftrace_names *names);
 
-#endif /* _KERNEL_TRACE_FTRACE_SITES_H */
+#endif /* _KERNEL_TRACE_CALLSET_SITES_H */

@@ -98,7 +98,7 @@ static struct ftrace_code *stub_group_make(struct ftrace_callset *cs,
 	unsigned int nr = ftrace_count_group_size(table, i);
 	struct ftrace_code *group;
 
-	group = counts ? kzalloc(sizeof(*group), GFP_KERNEL) : NULL;
+	group = counts ? kzalloc_obj(*group) : NULL;
 	if (!group)
 		return NULL;
 	group->cs = cs;

@@ -225,6 +225,7 @@ static bool text_ready __ro_after_init;
  */
 void __init ftrace_init(void)
 {
+	u64 start = ftrace_now(raw_smp_processor_id());
 	unsigned int nr = image_nr();
 	int ret;
 
@@ -239,6 +240,7 @@ void __init ftrace_init(void)
 	text_ready = true;
 	boot_add_table(nr, _stext, _etext, false);
 	boot_add_table(nr, __init_begin, __init_end, true);
+	ftrace_update_time = ftrace_now(raw_smp_processor_id()) - start;
 
 	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
 		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct ftrace_record),
@@ -345,12 +347,16 @@ static void module_add_table(struct module *mod, enum mod_mem_type type)
  */
 void ftrace_module_init(struct module *mod)
 {
+	u64 start;
+
 	guard(mutex)(&ftrace_lock);
 
 	if (!text_ready)
 		return;
+	start = ftrace_now(raw_smp_processor_id());
 	module_add_table(mod, MOD_TEXT);
 	module_add_table(mod, MOD_INIT_TEXT);
+	ftrace_total_mod_time += ftrace_now(raw_smp_processor_id()) - start;
 }
 
 static void module_enable_table(struct module *mod, enum mod_mem_type type)

@@ -3,7 +3,7 @@
  * Times: how long the calls of each site took, for each CPU, and each user of times.
  *
  * A user hooks the returns of the functions that its filter wants. The times of a site are
- * counts (ftrace_counts.c), made for groups of sites of which one is hooked. When a function
+ * counts (counts.c), made for groups of sites of which one is hooked. When a function
  * returns they are found by its address. Sites of the core kernel are numbered by their
  * records, and its text is cut into buckets, of which each knows the first record in it or
  * after it:
@@ -51,8 +51,8 @@
 #include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/trace_clock.h>
 #include <linux/timex.h>
-#include <linux/unaligned.h>
 #include <linux/workqueue.h>
 
 #include "fgraph_stack.h"
@@ -81,6 +81,9 @@ struct times_text {
 
 /* The core kernel's; of no size until the first user starts. */
 static struct times_text times_core __read_mostly;
+
+/* The top instance's option sleep-time of function_graph is off. */
+bool fprofile_no_sleep_time;
 
 /* The users that are started, or about to. */
 static LIST_HEAD(times_all);
@@ -199,34 +202,58 @@ static __always_inline bool times_is_off(const struct ftrace_times *times)
 	return unlikely(off) && this_cpu_read(*off);
 }
 
-static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+/**
+ * struct times_begin - the state of the task when a function was entered
+ * @sum: its variable
+ * @slept: how long it had slept
+ * @time: the time
+ */
+struct times_begin {
+	u64	sum;
+	u64	slept;
+	u64	time;
+} __packed __aligned(sizeof(long));
+
+static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		       struct ftrace_regs *fregs)
 {
-	u64 *sum;
+	struct times_begin *begin;
 
 	if (times_is_off(container_of(gops, struct ftrace_times, gops)))
 		return 0;
-	sum = fgraph_reserve_data(gops->idx, sizeof(*sum));
-	if (!sum)
+	begin = fgraph_reserve_data(gops->idx, sizeof(*begin));
+	if (!begin)
 		return 0;
-	put_unaligned(*fgraph_var(current->ret_stack, gops->idx), sum);
+	begin->sum = *fgraph_var(current->ret_stack, gops->idx);
+	begin->slept = current->ftrace_sleeptime;
+	begin->time = trace_clock_local_inline();
 	return 1;
 }
 
-/* A call that began on another CPU counts where it ends. */
-static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+/* Clocks may go back. */
+static u64 times_since(const struct times_begin *begin, u64 now)
 {
-	const u64 *sum = fgraph_retrieve_data(gops->idx, NULL);
-	u64 *var = fgraph_var(current->ret_stack, gops->idx);
-	u64 total, before, inside;
+	u64 total = times_minus(now, begin->time);
 
-	/* The last is so if the hook was interrupted, and the function returned, before its end. */
-	if (!sum || !trace->calltime)
+	if (unlikely(READ_ONCE(fprofile_no_sleep_time)))
+		total = times_minus(total, current->ftrace_sleeptime - begin->slept);
+	return total;
+}
+
+/* A call that began on another CPU counts where it ends. */
+static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			 struct ftrace_regs *fregs)
+{
+	u64 now = trace_clock_local_inline();
+	const struct times_begin *begin = fgraph_retrieve_data(gops->idx, NULL);
+	u64 *var = fgraph_var(current->ret_stack, gops->idx);
+	u64 total, inside;
+
+	if (!begin)
 		return;
-	/* Clocks may go back. */
-	total = times_minus(trace->rettime, trace->calltime);
-	before = get_unaligned(sum);
-	inside = *var - before;
-	*var = before + total;
+	total = times_since(begin, now);
+	inside = *var - begin->sum;
+	*var = begin->sum + total;
 	times_add(container_of(gops, struct ftrace_times, gops), trace->func, total,
 		  times_minus(total, inside));
 }
@@ -238,17 +265,17 @@ static u64 times_cycle __read_mostly;
 
 static void times_choose(struct ftrace_times *times)
 {
-	/* Only fgraph.c subtracts the time that a task sleeps. */
-	WRITE_ONCE(times->quick, fgraph_sleep_time && times_cycle && !times->off);
+	/* Only times_return() subtracts the time that a task sleeps. */
+	WRITE_ONCE(times->gops.ops.quick, !fprofile_no_sleep_time && times_cycle && !times->off);
 }
 
 #ifdef FTRACE_TIMES_PATH
-/* An entry has one word of data, without a header: the task's variable as it was. */
-#define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 1)
+/* The data of an entry: the cycles, and the task's variable as it was. */
+#define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 2 * FGRAPH_U64_WORDS)
 
 /* Of a generation that is never reached. */
 static const struct ftrace_times times_none = {
-	.gops.meta = U64_MAX,
+	.gops.ops.graph_meta = U64_MAX,
 };
 
 /* The users that are started, by index. */
@@ -262,38 +289,34 @@ static __always_inline u64 times_elapsed(u64 from, u64 to)
 	return mul_u64_u64_shr(times_minus(to, from), READ_ONCE(times_cycle), 32);
 }
 
-static __always_inline unsigned long *times_sum(struct ftrace_ret_stack *frame)
-{
-	return (unsigned long *)(frame + 1);
-}
-
 /*
- * ftrace_graph_func() and times_entry() in line, for sites that no other graph user has. As
+ * fgraph_call() and times_entry() in line, for sites that no other graph user has. As
  * this calls nothing that can be traced there is no recursion to guard against. An interrupt
  * leaves the return stack as it was.
  */
 __no_stack_protector
-static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+		       struct ftrace_regs *fregs)
 {
 	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct ftrace_times *times = container_of(ops, struct ftrace_times, gops.ops);
 	struct task_struct *task = current;
 	struct ftrace_ret_stack *frame;
-	unsigned long idx;
+	u64 meta, *data;
 
 	/* It is another one if there are pids, and if the user has just gone. */
-	if (unlikely(times->gops.entryfunc != times_entry || !READ_ONCE(times->quick))) {
-		ftrace_graph_func(ip, retp, cs);
+	if (unlikely(!READ_ONCE(ops->quick) || times->gops.entryfunc != times_entry)) {
+		fgraph_call(ip, retp, cs, fregs);
 		return;
 	}
-	idx = times->gops.idx;
+	meta = ops->graph_meta | FGRAPH_META_SOLE;
 	if (unlikely(!fgraph_can_hook(task, retp) ||
-		     !fgraph_push(task, ip, retp, times->gops.meta, TIMES_ENTRY_WORDS,
-				  &frame)))
+		     !fgraph_push(task, ip, retp, meta, TIMES_ENTRY_WORDS, &frame)))
 		return;
-	*times_sum(frame) = *fgraph_var(task->ret_stack, idx);
+	data = fgraph_sole_data(frame);
+	data[1] = *fgraph_var(task->ret_stack, times->gops.idx);
 	*retp = (unsigned long)times_return_to_handler;
-	frame->calltime = get_cycles();
+	data[0] = get_cycles();
 }
 
 NOKPROBE_SYMBOL(times_call);
@@ -322,7 +345,7 @@ NOKPROBE_SYMBOL(times_return_elsewhere);
 __no_stack_protector
 unsigned long ftrace_times_return(void)
 {
-	u64 cycles = get_cycles(), total, self, sum, *var;
+	u64 cycles = get_cycles(), total, self, sum, *var, *data;
 	struct task_struct *task = current;
 	unsigned long *stack = task->ret_stack, offset, ret;
 	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
@@ -343,11 +366,12 @@ unsigned long ftrace_times_return(void)
 
 	times = READ_ONCE(times_started[fgraph_meta_idx(meta)]);
 	/* It may have been stopped since the function was entered, and another started. */
-	if (unlikely(meta < times->gops.meta))
+	if (unlikely(meta < times->gops.ops.graph_meta))
 		goto leave;
 
-	total = times_elapsed(frame->calltime, cycles);
-	sum = *times_sum(frame) + total;
+	data = fgraph_sole_data(frame);
+	total = times_elapsed(data[0], cycles);
+	sum = data[1] + total;
 	/* Without the totals of its callees, if that can be. */
 	self = times_minus(sum, *var);
 	*var = sum;
@@ -422,7 +446,7 @@ void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off)
 }
 
 /**
- * ftrace_times_sleep_time_changed - fgraph_sleep_time is another one
+ * ftrace_times_sleep_time_changed - fprofile_no_sleep_time is another one
  *
  * Calls under way are counted by either rule, or without their time.
  *
@@ -461,7 +485,7 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 {
 	times->gops.entryfunc = times_entry;
 	times->gops.retfunc = times_return;
-	times->gops.ops.alone_func = times_call;
+	times->gops.ops.sole_func = times_call;
 	if (like)
 		fgraph_init_ops(&times->gops.ops, like);
 	else

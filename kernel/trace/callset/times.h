@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Times that the calls of sites took. See ftrace_times.c.
+ * Times that the calls of sites took. See times.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_TIMES_H
-#define _KERNEL_TRACE_FTRACE_TIMES_H
+#ifndef _KERNEL_TRACE_CALLSET_TIMES_H
+#define _KERNEL_TRACE_CALLSET_TIMES_H
 
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -36,7 +36,6 @@ enum ftrace_times_square {
  * @counts: the times, a struct ftrace_time for each site; NULL before the first start
  * @core: those of the core kernel's sites
  * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
- * @quick: a call need not be asked anything
  * @square: the numbers to square
  * @node: in the list of those that are started
  */
@@ -47,7 +46,6 @@ struct ftrace_times {
 	struct ftrace_counts		*counts;
 	struct ftrace_count_table	*core;
 	u32 __percpu			*off;
-	bool				quick;
 	enum ftrace_times_square	square;
 	struct list_head		node;
 };
@@ -64,4 +62,4 @@ const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *
 						     unsigned int index);
 void ftrace_times_sleep_time_changed(void);
 
-#endif /* _KERNEL_TRACE_FTRACE_TIMES_H */
+#endif /* _KERNEL_TRACE_CALLSET_TIMES_H */

@@ -4,9 +4,9 @@
  * option count-callers, from where; with count-times, for how long. trace_count_file.c has
  * the files that show it.
  *
- * A call counts in the stub of its site (ftrace_stubs.c), or in ftrace_count_call()
+ * A call counts in the stub of its site (stubs.c), or in ftrace_count_call()
  * where it has no stub. Pairs of a function and its caller are counted by a second ops with the
- * same filter (ftrace_callers.c), and times by a graph user (ftrace_times.c), so that a call
+ * same filter (callers.c), and times by a graph user (times.c), so that a call
  * costs no more without these options.
  *
  * Invariants:
@@ -54,8 +54,6 @@ static struct tracer_opt count_opts[] = {
 
 static struct tracer_flags count_flags = {
 	.opts	= count_opts,
-	.own	= COUNT_OPT_SORTED | COUNT_OPT_CPUS | COUNT_OPT_CALLERS | COUNT_OPT_TIMES,
-	.slot	= TRACER_SLOT_COUNT,
 };
 
 /**
@@ -66,7 +64,7 @@ static struct tracer_flags count_flags = {
  */
 u32 trace_count_options(const struct trace_array *tr)
 {
-	return tracer_flags_of(tr, &count_flags);
+	return READ_ONCE(tr->callset.count_options);
 }
 
 /* The top instance's: a graph user that stays costs its calls less. */
@@ -84,9 +82,9 @@ static struct count_instance *count_make(struct trace_array *tr)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (tr->count)
-		return tr->count;
-	ci = is_top ? &count_top : kzalloc(sizeof(*ci), GFP_KERNEL);
+	if (tr->callset.count)
+		return tr->callset.count;
+	ci = is_top ? &count_top : kzalloc_obj(*ci);
 	if (!ci)
 		return NULL;
 	ci->counts = ftrace_counts_alloc(1);
@@ -99,7 +97,7 @@ static struct count_instance *count_make(struct trace_array *tr)
 	ci->retiree.free = count_free;
 	if (FTRACE_HAS_TIMES)
 		ftrace_times_init(&ci->times, tr->ops);
-	tr->count = ci;
+	tr->callset.count = ci;
 	return ci;
 }
 
@@ -175,7 +173,7 @@ static void count_choose(struct ftrace_ops *ops, struct ftrace_counts *counts, f
 
 	lockdep_assert_held(&ftrace_lock);
 
-	WRITE_ONCE(counts->ignored, tr->function_pid_bit);
+	WRITE_ONCE(counts->ignored, tr->callset.pid_bit);
 	if (count_choose_cpus(tr, counts) || counts->ignored)
 		func = asked;
 	if (func != ops->func)
@@ -305,8 +303,8 @@ void trace_count_zero(struct trace_array *tr)
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (tr->count)
-		count_zero(tr->count, 0);
+	if (tr->callset.count)
+		count_zero(tr->callset.count, 0);
 }
 
 /* The tracer */
@@ -320,7 +318,7 @@ static void count_stop(struct trace_array *tr)
 
 static void count_tracer_reset(struct trace_array *tr)
 {
-	count_stop_parts(tr->count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
+	count_stop_parts(tr->callset.count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
 	count_stop(tr);
 }
 
@@ -346,7 +344,7 @@ static int count_tracer_init(struct trace_array *tr)
 		ftrace_reset_array_ops(tr);
 		return ret;
 	}
-	ret = count_start_parts(tr->count, trace_count_options(tr));
+	ret = count_start_parts(tr->callset.count, trace_count_options(tr));
 	if (ret)
 		count_stop(tr);
 	return ret;
@@ -354,7 +352,7 @@ static int count_tracer_init(struct trace_array *tr)
 
 static void count_cpumask_changed(struct trace_array *tr)
 {
-	struct count_instance *ci = tr->count;
+	struct count_instance *ci = tr->callset.count;
 
 	guard(mutex)(&ftrace_lock);
 
@@ -366,15 +364,22 @@ static void count_cpumask_changed(struct trace_array *tr)
 
 static struct tracer count_tracer;
 
+/* A tracer that does not run will start with the options that are set by then. */
 static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	/* It will start with the options that are set by then. */
-	if (tr->current_trace != &count_tracer)
+	bool runs = tr->current_trace == &count_tracer;
+	u32 options = trace_count_options(tr);
+	int ret = 0;
+
+	if (!set == !(options & bit))
 		return 0;
-	if (set)
-		return count_start_parts(tr->count, bit);
-	count_stop_parts(tr->count, bit);
-	return 0;
+	if (runs && set)
+		ret = count_start_parts(tr->callset.count, bit);
+	else if (runs)
+		count_stop_parts(tr->callset.count, bit);
+	if (!ret)
+		WRITE_ONCE(tr->callset.count_options, options ^ bit);
+	return ret;
 }
 
 static struct tracer count_tracer __tracer_data = {
@@ -382,7 +387,7 @@ static struct tracer count_tracer __tracer_data = {
 	.init			= count_tracer_init,
 	.reset			= count_tracer_reset,
 	.cpumask_changed	= count_cpumask_changed,
-	.flags			= &count_flags,
+	.default_flags		= &count_flags,
 	.set_flag		= count_set_flag,
 	.allow_instances	= true,
 };
@@ -395,11 +400,11 @@ static struct tracer count_tracer __tracer_data = {
  */
 void trace_count_forget(struct trace_array *tr)
 {
-	struct count_instance *ci = tr->count;
+	struct count_instance *ci = tr->callset.count;
 
 	guard(mutex)(&ftrace_lock);
 
-	tr->count = NULL;
+	tr->callset.count = NULL;
 	if (!ci)
 		return;
 	count_zero(ci, 0);

@@ -2,8 +2,8 @@
 /*
  * The tracer that counts calls, and its files. See trace_count.c and trace_count_file.c.
  */
-#ifndef _KERNEL_TRACE_TRACE_COUNT_H
-#define _KERNEL_TRACE_TRACE_COUNT_H
+#ifndef _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
+#define _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
 
 #include <linux/bits.h>
 #include <linux/ftrace.h>
@@ -13,7 +13,6 @@
 struct dentry;
 struct trace_array;
 
-#ifdef CONFIG_DYNAMIC_FTRACE
 #include "times.h"
 
 enum {
@@ -45,14 +44,5 @@ u32 trace_count_options(const struct trace_array *tr);
 void trace_count_zero(struct trace_array *tr);
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
-#else
-static inline void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
-{
-}
 
-static inline void trace_count_forget(struct trace_array *tr)
-{
-}
-#endif
-
-#endif /* _KERNEL_TRACE_TRACE_COUNT_H */
+#endif /* _KERNEL_TRACE_CALLSET_TRACE_COUNT_H */

@@ -236,9 +236,9 @@ static int count_show(struct seq_file *m, void *v)
 	guard(mutex)(&ftrace_lock);
 
 	options = trace_count_options(tr);
-	if (tr->count && (options & COUNT_OPT_CALLERS))
-		callers = tr->count->callers;
-	if (!tr->count || (!callers && (options & COUNT_OPT_CALLERS)))
+	if (tr->callset.count && (options & COUNT_OPT_CALLERS))
+		callers = tr->callset.count->callers;
+	if (!tr->callset.count || (!callers && (options & COUNT_OPT_CALLERS)))
 		return 0;
 
 	nr = callers ? callers->nr : ftrace_nr_sites;
@@ -249,7 +249,7 @@ static int count_show(struct seq_file *m, void *v)
 		nr = count_find_pairs(callers, lines);
 		sort(lines, nr, sizeof(*lines), count_line_cmp, NULL);
 	} else {
-		nr = count_find_functions(tr->count, lines);
+		nr = count_find_functions(tr->callset.count, lines);
 	}
 	if (options & COUNT_OPT_SORTED)
 		count_sort_by_sum(lines, nr);

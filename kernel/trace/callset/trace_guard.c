@@ -246,7 +246,7 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	this_cpu_write(trace_guard_left, guard_next(steps));
 	WRITE_ONCE(steps->taken, steps->taken + 1);
 	/* Its content before the pointer. Pairs with guard_get(). */
-	guard = smp_load_acquire(&tr->guard);
+	guard = smp_load_acquire(&tr->callset.guard);
 	if (guard && guard_has_limit(guard)) {
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, max(steps->step, 1));
 		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, 1))
@@ -608,8 +608,8 @@ static void guard_look(struct work_struct *work)
 
 	now = trace_guard_clock();
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		if (tr->guard)
-			next = min(next, guard_look_at(tr->guard, now));
+		if (tr->callset.guard)
+			next = min(next, guard_look_at(tr->callset.guard, now));
 	}
 	if (guard_fit_steps(now))
 		next = min(next, GUARD_PERIOD);
@@ -624,11 +624,11 @@ static void guard_look(struct work_struct *work)
 /* The instance's guard, made with its first limit. Context: trace_types_lock is held. */
 static struct trace_guard *guard_get(struct trace_array *tr)
 {
-	struct trace_guard *guard = tr->guard;
+	struct trace_guard *guard = tr->callset.guard;
 
 	if (guard)
 		return guard;
-	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	guard = kzalloc_obj(*guard);
 	if (!guard)
 		return NULL;
 	guard->cpu = alloc_percpu(struct guard_cpu);
@@ -642,7 +642,7 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_ops_init(tr->ops);
 	/* Pairs with trace_guard_sample(). */
-	smp_store_release(&tr->guard, guard);
+	smp_store_release(&tr->callset.guard, guard);
 	return guard;
 }
 
@@ -687,14 +687,14 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
  */
 void trace_guard_forget(struct trace_array *tr)
 {
-	struct trace_guard *guard = tr->guard;
+	struct trace_guard *guard = tr->callset.guard;
 	struct guard_row *row, *next;
 
 	if (!guard)
 		return;
 	if (guard_has_limit(guard))
 		static_branch_dec(&trace_guard_on);
-	tr->guard = NULL;
+	tr->callset.guard = NULL;
 	list_for_each_entry_safe(row, next, &guard->rows, node)
 		guard_free_row(row);
 	free_percpu(guard->cpu);
@@ -712,14 +712,14 @@ void trace_guard_tell_start(struct trace_array *tr)
 	const struct guard_row *row;
 	unsigned int nr = 0;
 
-	if (!tr->guard)
+	if (!tr->callset.guard)
 		return;
 	scoped_guard(mutex, &ftrace_lock) {
-		list_for_each_entry(row, &tr->guard->rows, node)
-			nr += guard_is_out(tr->guard, row);
+		list_for_each_entry(row, &tr->callset.guard->rows, node)
+			nr += guard_is_out(tr->callset.guard, row);
 	}
 	if (nr)
-		guard_tell(tr->guard, "%u functions and events are throttled", nr);
+		guard_tell(tr->callset.guard, "%u functions and events are throttled", nr);
 }
 
 /* Files */
@@ -764,9 +764,9 @@ static int guard_show(struct seq_file *m, void *v)
 	guard(mutex)(&trace_types_lock);
 
 	if (file == GUARD_THROTTLED)
-		guard_show_rows(m, tr->guard);
+		guard_show_rows(m, tr->callset.guard);
 	else
-		seq_printf(m, "%u\n", tr->guard ? tr->guard->max[file] : 0);
+		seq_printf(m, "%u\n", tr->callset.guard ? tr->callset.guard->max[file] : 0);
 	return 0;
 }
 
@@ -810,7 +810,8 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
 		guard(mutex)(&trace_types_lock);
-		ret = tr->guard ? guard_return(tr->guard, text, trace_guard_clock()) : 0;
+		ret = tr->callset.guard ?
+		      guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
 		right = ret || !*text;
 	} else {
 		right = guard_parse(file, text, &max);

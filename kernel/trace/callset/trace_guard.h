@@ -2,8 +2,8 @@
 /*
  * Limits on the cost of tracing. See trace_guard.c and trace_guard_cost.c.
  */
-#ifndef _KERNEL_TRACE_TRACE_GUARD_H
-#define _KERNEL_TRACE_TRACE_GUARD_H
+#ifndef _KERNEL_TRACE_CALLSET_TRACE_GUARD_H
+#define _KERNEL_TRACE_CALLSET_TRACE_GUARD_H
 
 #include <linux/jump_label.h>
 #include <linux/percpu.h>
@@ -28,7 +28,7 @@ enum trace_guard_kind {
 	TRACE_GUARD_KINDS,
 };
 
-#ifdef CONFIG_DYNAMIC_FTRACE
+#ifdef CONFIG_FTRACE_CALLSETS
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
@@ -70,4 +70,4 @@ static inline void trace_guard_forget(struct trace_array *tr)
 }
 #endif
 
-#endif /* _KERNEL_TRACE_TRACE_GUARD_H */
+#endif /* _KERNEL_TRACE_CALLSET_TRACE_GUARD_H */

@@ -17,10 +17,11 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/trace_clock.h>
 
 #include "ops.h"
-#include "../trace.h"
 #include "trace_guard.h"
+#include "../trace.h"
 #include "../trace_record.h"
 
 /* A function that is traced, and does next to nothing. */
@@ -67,9 +68,7 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 {
 	struct trace_array *tr = ops->private;
 
-	preempt_disable_notrace();
 	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
-	preempt_enable_notrace();
 }
 
 /* By the way of an event that has to be asked whether to be recorded. */
@@ -91,20 +90,24 @@ static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct 
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+/* As the function_graph tracer does. */
+static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			     struct ftrace_regs *fregs)
 {
-	guard_write_entry(trace->func, 0, &gops->ops, NULL);
-	return 1;
+	return __trace_graph_entry(gops->ops.private, trace, tracing_gen_ctx());
 }
 
-static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			       struct ftrace_regs *fregs)
 {
-	guard_write_entry(trace->func, 0, &gops->ops, NULL);
+	u64 now = trace_clock_local();
+
+	__trace_graph_return(gops->ops.private, trace, tracing_gen_ctx(), now, now);
 }
 
 static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 {
-	struct fgraph_ops *gops __free(kfree) = kzalloc(sizeof(*gops), GFP_KERNEL);
+	struct fgraph_ops *gops __free(kfree) = kzalloc_obj(*gops);
 	int ret;
 
 	if (!gops)
@@ -112,6 +115,7 @@ static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 	gops->entryfunc = guard_graph_entry;
 	gops->retfunc = guard_graph_return;
 	fgraph_init_ops(&gops->ops, ops);
+	gops->ops.private = ops->private;
 	ret = register_ftrace_graph(gops);
 	if (ret)
 		return ret;
@@ -183,8 +187,8 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  */
 int trace_guard_measure(u64 *cost)
 {
-	struct trace_array *tr __free(kfree) = kzalloc(sizeof(*tr), GFP_KERNEL);
-	struct ftrace_ops *ops __free(kfree) = kzalloc(sizeof(*ops), GFP_KERNEL);
+	struct trace_array *tr __free(kfree) = kzalloc_obj(*tr);
+	struct ftrace_ops *ops __free(kfree) = kzalloc_obj(*ops);
 	u64 least[TRACE_GUARD_KINDS];
 	int ret;
 

@@ -41,6 +41,7 @@
 #include "report.h"
 #include "site_set.h"
 #include "sites.h"
+#include "../trace.h"
 
 /**
  * struct change_cursor - tests ascending addresses against a site set
@@ -59,6 +60,7 @@ struct change_cursor {
  * @only: sites to attach to; no set means all
  * @not: sites to leave out, if there is a set
  * @out: more sites to leave out, as they are recorded too often
+ * @each: it is a direct ops whose sites have a function each
  * @map: from old to new callset: index = 2 * number + (the ops wants the site);
  *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
  *	 has no memory when the tracers that the command line names are attached
@@ -72,6 +74,7 @@ struct ftrace_change {
 	struct change_cursor	only;
 	struct change_cursor	not;
 	struct change_cursor	out;
+	bool			each;
 	u32			*map;
 	unsigned int		nr_map;
 	unsigned long		last;
@@ -114,7 +117,7 @@ struct ftrace_tx {
 	struct ftrace_change	*change;
 	unsigned int		nr;
 	struct ftrace_table	*table;
-	struct ftrace_site_set	*sites;
+	const struct ftrace_site_set *sites;
 	bool			wish;
 	bool			fresh;
 	bool			uniform;
@@ -196,7 +199,7 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 		return -ENOMEM;
 	if (!change->map[index]) {
 		from = ftrace_callset_get(index / 2);
-		to = index % 2 ? ftrace_callset_with(from, change->ops) :
+		to = index % 2 ? ftrace_callset_with(from, change->ops, change->ops->direct_call) :
 				 ftrace_callset_without(from, change->ops);
 		if (to == ERR_PTR(-EBUSY))
 			ftrace_report_conflict(ip, change->ops, from);
@@ -209,6 +212,35 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 	return 0;
 }
 
+/* The function that a direct ops wants a site to call; 0 if it has none for it. */
+static unsigned long change_direct(const struct ftrace_change *change,
+				   const struct ftrace_callset *from, unsigned long ip)
+{
+	const struct ftrace_ops *ops = change->ops;
+	struct ftrace_func_entry *entry = NULL;
+
+	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && ops->direct_hash)
+		entry = ftrace_lookup_ip(ops->direct_hash, ip);
+	if (entry)
+		return entry->direct;
+	return from && from->direct == ops ? from->direct_addr : 0;
+}
+
+/* Where the ops is direct with another function for each site, the callset is of this site. */
+static noinline long change_map_each(struct ftrace_change *change, u32 nr, unsigned long ip)
+{
+	struct ftrace_callset *from = ftrace_callset_get(nr), *to;
+	unsigned long addr = change_direct(change, from, ip);
+
+	/* New text, of which its owner has not been told. */
+	if (!addr)
+		return nr;
+	to = ftrace_callset_with(from, change->ops, addr);
+	if (to == ERR_PTR(-EBUSY))
+		ftrace_report_conflict(ip, change->ops, from);
+	return IS_ERR(to) ? PTR_ERR(to) : to->nr;
+}
+
 /*
  * The new callset of a record, or an error from making it. Neighbours mostly
  * have the same callset, so the last answer mostly serves.
@@ -217,8 +249,17 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 {
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		struct ftrace_change *change = &tx->change[i];
-		unsigned long index = 2UL * nr + change_wants(change, ip);
+		bool wants = change_wants(change, ip);
+		unsigned long index = 2UL * nr + wants;
 
+		if (unlikely(change->each && wants)) {
+			long to = change_map_each(change, nr, ip);
+
+			if (to < 0)
+				return to;
+			nr = to;
+			continue;
+		}
 		if (unlikely(index != change->last)) {
 			int ret = change_map(change, index, ip);
 
@@ -523,6 +564,7 @@ static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
 		.only.set	= ops->filter->only,
 		.not.set	= ops->filter->not,
 		.out.set	= ops->guarded ? ops->filter->throttled : NULL,
+		.each		= (ops->flags & FTRACE_OPS_FL_DIRECT) && !ops->direct_call,
 		.last		= ULONG_MAX,
 	};
 	return 0;
@@ -563,7 +605,8 @@ int ftrace_update_attach(struct ftrace_ops *ops)
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, or as for ftrace_attach(), with nothing changed.
  */
-int ftrace_update_filter(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool wish)
+int ftrace_update_filter(struct ftrace_filter *filter, const struct ftrace_site_set *sites,
+			 bool wish)
 {
 	struct ftrace_tx tx = { .sites = sites, .wish = wish };
 	struct ftrace_ops *ops;

@@ -511,7 +511,7 @@ int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 
 	if (ret)
 		return ret;
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	f = kzalloc_obj(*f);
 	if (!f) {
 		if (tr)
 			trace_array_put(tr);
@@ -554,7 +554,7 @@ int ftrace_word_file_release(struct inode *inode, struct file *file)
 
 /**
  * ftrace_early_list - keep a list from the command line until it can be used
- * @to: COMMAND_LINE_SIZE bytes
+ * @to: COMMAND_LINE_SIZE bytes; it has the list so far, if the parameter is there again
  * @list: words with commas between; may come from a bootconfig, and be longer
  * @param: the name of the parameter
  *
@@ -562,9 +562,12 @@ int ftrace_word_file_release(struct inode *inode, struct file *file)
  */
 void __init ftrace_early_list(char *to, const char *list, const char *param)
 {
+	size_t len = strlen(to);
 	char *cut;
 
-	if (strscpy(to, list, COMMAND_LINE_SIZE) >= 0)
+	if (len && len < COMMAND_LINE_SIZE - 1)
+		to[len++] = ',';
+	if (strscpy(to + len, list, COMMAND_LINE_SIZE - len) >= 0)
 		return;
 	/* Half a word may match other functions. */
 	cut = strrchr(to, ',');

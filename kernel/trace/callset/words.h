@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words about lists of functions. See ftrace_words.c.
+ * Words about lists of functions. See words.c.
  */
-#ifndef _KERNEL_TRACE_FTRACE_WORDS_H
-#define _KERNEL_TRACE_FTRACE_WORDS_H
+#ifndef _KERNEL_TRACE_CALLSET_WORDS_H
+#define _KERNEL_TRACE_CALLSET_WORDS_H
 
 #include <linux/init.h>
 #include <linux/list.h>
@@ -137,4 +137,4 @@ static int __init list##_setup(char *str)			\
 }								\
 __setup(param "=", list##_setup)
 
-#endif /* _KERNEL_TRACE_FTRACE_WORDS_H */
+#endif /* _KERNEL_TRACE_CALLSET_WORDS_H */

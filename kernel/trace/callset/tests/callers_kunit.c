@@ -221,8 +221,8 @@ static int callers_kunit_task(void *data)
 	struct callers_kunit_writers *writers = data;
 	unsigned long end = jiffies + HZ / 10;
 
-	hrtimer_init(&writers->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	writers->timer.function = callers_kunit_timer;
+	hrtimer_setup(&writers->timer, callers_kunit_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&writers->timer, ns_to_ktime(5000), HRTIMER_MODE_REL_PINNED_HARD);
 	while (time_before(jiffies, end)) {
 		callers_kunit_write(writers, 0);

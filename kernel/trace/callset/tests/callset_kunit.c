@@ -91,7 +91,7 @@ static struct ftrace_callset *callset_kunit_of(struct kunit *test, unsigned int 
 	for (unsigned int i = 0; i < CALLSET_KUNIT_OPS; i++) {
 		if (!(bits & BIT(i)))
 			continue;
-		cs = ftrace_callset_with(cs, &callset_kunit_ops[i]);
+		cs = ftrace_callset_with(cs, &callset_kunit_ops[i], 0);
 		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs);
 		if (IS_ERR(cs))
 			return NULL;
@@ -135,7 +135,7 @@ static void callset_is_canonical(struct kunit *test)
 		cs = NULL;
 		for (unsigned int i = 0; i < CALLSET_KUNIT_OPS && !IS_ERR(cs); i++)
 			cs = ftrace_callset_with(cs,
-						 &callset_kunit_ops[callset_kunit_orders[o][i]]);
+						 &callset_kunit_ops[callset_kunit_orders[o][i]], 0);
 		first = first ?: cs;
 		KUNIT_EXPECT_PTR_EQ(test, cs, first);
 	}
@@ -161,7 +161,7 @@ static void callset_with_and_without_are_inverse(struct kunit *test)
 			struct ftrace_callset *with, *without;
 			struct ftrace_ops *ops = &callset_kunit_ops[i];
 
-			with = ftrace_callset_with(from, ops);
+			with = ftrace_callset_with(from, ops, 0);
 			without = ftrace_callset_without(from, ops);
 			KUNIT_EXPECT_EQ(test, ftrace_callset_has(from, ops), !!(bits & BIT(i)));
 			KUNIT_EXPECT_PTR_EQ(test, with, callset_kunit_of(test, bits | BIT(i)));
@@ -224,17 +224,17 @@ static void callset_flags(struct kunit *test)
 		callset_kunit_ops[i].flags = row->flags[i];
 
 	/* The two at the end first: the last one is the one refused. */
-	two = ftrace_callset_with(NULL, &callset_kunit_ops[2]);
-	three = ftrace_callset_with(two, &callset_kunit_ops[0]);
+	two = ftrace_callset_with(NULL, &callset_kunit_ops[2], 0);
+	three = ftrace_callset_with(two, &callset_kunit_ops[0], 0);
 	count = callset_kunit_count();
 	if (!IS_ERR(three)) {
-		three = ftrace_callset_with(three, &callset_kunit_ops[1]);
+		three = ftrace_callset_with(three, &callset_kunit_ops[1], 0);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(three), row->error);
 	}
 	if (row->error) {
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(three), row->error);
 		KUNIT_EXPECT_EQ(test, callset_kunit_count(), count);
-		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &callset_kunit_ops[2]), two);
+		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &callset_kunit_ops[2], 0), two);
 	} else if (!IS_ERR(three)) {
 		KUNIT_EXPECT_EQ(test, three->flags, row->result);
 	}
@@ -270,7 +270,8 @@ static const struct callset_kunit_conflict callset_kunit_conflicts[] = {
 
 KUNIT_ARRAY_PARAM_DESC(callset_kunit_conflicts, callset_kunit_conflicts, name);
 
-static int callset_kunit_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+static int callset_kunit_ops_func(struct ftrace_ops *ops, unsigned long ip,
+				  enum ftrace_ops_cmd cmd)
 {
 	return 0;
 }
@@ -507,7 +508,7 @@ static void callset_silence(struct kunit *test)
 	/* The callset made of it has no gap. */
 	to = ftrace_callset_without(cs, &ops[0]);
 	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, BIT(2)));
-	to = ftrace_callset_with(cs, &ops[1]);
+	to = ftrace_callset_with(cs, &ops[1], 0);
 	KUNIT_EXPECT_PTR_NE(test, to, cs);
 	KUNIT_EXPECT_PTR_EQ(test, to, callset_kunit_of(test, CALLSET_KUNIT_LISTS - 1));
 
@@ -531,7 +532,7 @@ static void callset_map_grows(struct kunit *test)
 		for (u32 i = 0; i < limit; i++) {
 			ops[i].func = callset_kunit_func;
 			ops[i].seq = UINT_MAX;
-			cs[i] = ftrace_callset_with(NULL, &ops[i]);
+			cs[i] = ftrace_callset_with(NULL, &ops[i], 0);
 			KUNIT_EXPECT_NOT_ERR_OR_NULL(test, cs[i]);
 		}
 		/* No callset has number 0. */
@@ -540,7 +541,7 @@ static void callset_map_grows(struct kunit *test)
 			if (IS_ERR_OR_NULL(cs[i]))
 				continue;
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(cs[i]->nr), cs[i]);
-			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &ops[i]), cs[i]);
+			KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_with(NULL, &ops[i], 0), cs[i]);
 			nr = max(nr, cs[i]->nr);
 		}
 		KUNIT_EXPECT_PTR_EQ(test, ftrace_callset_get(0), NULL);

@@ -57,7 +57,7 @@ static void direct_kunit_func(unsigned long ip, unsigned long parent_ip,
 	direct_kunit_hits++;
 }
 
-static int direct_kunit_ops_func(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+static int direct_kunit_ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
 	direct_kunit_cmd = cmd;
 	direct_kunit_asked++;
@@ -439,6 +439,127 @@ static void direct_refilter_asks_self(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ops->filter->only->nr, 2);
 }
 
+/* A function for each site */
+
+static struct ftrace_ops direct_kunit_many;
+
+static struct ftrace_hash *direct_kunit_hash(struct kunit *test, unsigned int first,
+					     unsigned int nr, unsigned long addr)
+{
+	struct ftrace_hash *hash = alloc_ftrace_hash(FTRACE_HASH_DEFAULT_BITS);
+
+	KUNIT_ASSERT_NOT_NULL(test, hash);
+	for (unsigned int i = first; i < first + nr; i++)
+		KUNIT_EXPECT_NOT_NULL(test, add_ftrace_hash_entry_direct(hash, kunit_site(i),
+									 addr));
+	KUNIT_EXPECT_EQ(test, ftrace_hash_count(hash), nr);
+	return hash;
+}
+
+static int direct_kunit_add(struct kunit *test, unsigned int first, unsigned int nr,
+			    unsigned long addr)
+{
+	struct ftrace_hash *hash = direct_kunit_hash(test, first, nr, addr);
+	int ret = update_ftrace_direct_add(&direct_kunit_many, hash);
+
+	free_ftrace_hash(hash);
+	return ret;
+}
+
+static int direct_kunit_del(struct kunit *test, unsigned int first, unsigned int nr,
+			    unsigned long addr)
+{
+	struct ftrace_hash *hash = direct_kunit_hash(test, first, nr, addr);
+	int ret = update_ftrace_direct_del(&direct_kunit_many, hash);
+
+	free_ftrace_hash(hash);
+	return ret;
+}
+
+static int direct_kunit_mod(struct kunit *test, unsigned int first, unsigned int nr,
+			    unsigned long addr)
+{
+	struct ftrace_hash *hash = direct_kunit_hash(test, first, nr, addr);
+	int ret = update_ftrace_direct_mod(&direct_kunit_many, hash, true);
+
+	free_ftrace_hash(hash);
+	return ret;
+}
+
+/* The function that a site calls directly, alone or after others; 0 for none. */
+static unsigned long direct_kunit_addr(unsigned int site)
+{
+	const struct ftrace_callset *cs;
+
+	guard(mutex)(&ftrace_lock);
+	cs = ftrace_callset_at(kunit_site(site));
+	if (arch_ftrace_check_site(kunit_site(site), ftrace_callset_target(cs)) != FTRACE_SITE_OK)
+		return ULONG_MAX;
+	return cs ? cs->direct_addr : 0;
+}
+
+static void direct_kunit_forget_many(void *unused)
+{
+	if (direct_kunit_many.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(&direct_kunit_many);
+	ftrace_free_filter(&direct_kunit_many);
+}
+
+static void direct_many(struct kunit *test)
+{
+	memset(&direct_kunit_many, 0, sizeof(direct_kunit_many));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, direct_kunit_forget_many, NULL), 0);
+
+	KUNIT_ASSERT_EQ(test, direct_kunit_add(test, 0, 1, DIRECT_KUNIT_A), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 1, 2, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_A);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(1), DIRECT_KUNIT_B);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(2), DIRECT_KUNIT_B);
+	direct_kunit_works(test);
+
+	/* All or nothing: the first site has one already. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 2, 1, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 1, 2, DIRECT_KUNIT_A), -EINVAL);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(2), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 0, 2, DIRECT_KUNIT_A), -EINVAL);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(0), DIRECT_KUNIT_A);
+
+	/* Sites that are not of the ops are passed over. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_mod(test, 0, 3, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(2), 0);
+	direct_kunit_works(test);
+
+	/* With the last site it is unregistered, and can come again. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 0, 2, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_FALSE(test, direct_kunit_many.flags & FTRACE_OPS_FL_ENABLED);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(0), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_mod(test, 0, 1, DIRECT_KUNIT_B), -EINVAL);
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 0, 1, DIRECT_KUNIT_A), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 0, 1, DIRECT_KUNIT_A), 0);
+}
+
+/* Beside a function, each site has a trampoline that goes on to its own one. */
+static void direct_many_with_function(struct kunit *test)
+{
+	memset(&direct_kunit_many, 0, sizeof(direct_kunit_many));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, direct_kunit_forget_many, NULL), 0);
+
+	KUNIT_ASSERT_EQ(test, direct_kunit_add(test, 0, 1, DIRECT_KUNIT_A), 0);
+	KUNIT_ASSERT_EQ(test, direct_kunit_add(test, 1, 1, DIRECT_KUNIT_B), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_NE(test, direct_kunit_target(), DIRECT_KUNIT_A);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(0), DIRECT_KUNIT_A);
+	direct_kunit_works(test);
+	KUNIT_EXPECT_GE(test, direct_kunit_hits, 10);
+	KUNIT_EXPECT_EQ(test, direct_kunit_mod(test, 0, 1, DIRECT_KUNIT_B), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(0), DIRECT_KUNIT_B);
+	direct_kunit_works(test);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
+	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 0, 2, DIRECT_KUNIT_B), 0);
+}
+
 #if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
 /* Its users are light skeletons, which declare it themselves. */
 int kern_sys_bpf(int cmd, union bpf_attr *attr, unsigned int size);
@@ -513,6 +634,8 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_refilter_to_all),
 	KUNIT_CASE(direct_refilter_asks),
 	KUNIT_CASE(direct_refilter_asks_self),
+	KUNIT_CASE(direct_many),
+	KUNIT_CASE(direct_many_with_function),
 #if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
 	KUNIT_CASE(direct_bpf_in_quarantine),
 #endif

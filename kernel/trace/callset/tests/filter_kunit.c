@@ -192,7 +192,7 @@ static void filter_waits_for_module(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, filter.only, NULL);
 
 	ftrace_words_free(&filter.later, &filter.later);
-	filter_update_list(&filter);
+	ftrace_filter_track(&filter);
 	ftrace_site_set_free(filter.only);
 }
 

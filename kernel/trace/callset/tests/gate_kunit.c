@@ -55,7 +55,7 @@ struct gate_kunit_guest {
 
 static void gate_kunit_leave(struct timer_list *timer)
 {
-	struct gate_kunit_guest *guest = from_timer(guest, timer, timer);
+	struct gate_kunit_guest *guest = timer_container_of(guest, timer, timer);
 
 	WRITE_ONCE(guest->out, true);
 	/* Wherever the timer runs. */
@@ -83,7 +83,7 @@ static void gate_waits(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, READ_ONCE(guest.out));
 	}
 	timer_delete_sync(&guest.timer);
-	destroy_timer_on_stack(&guest.timer);
+	timer_destroy_on_stack(&guest.timer);
 	ftrace_gate_put(gate);
 }
 

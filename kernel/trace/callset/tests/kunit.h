@@ -94,7 +94,7 @@ static __maybe_unused void kunit_poke(void *site, const void *bytes)
 #ifdef CONFIG_X86
 	guard(mutex)(&text_mutex);
 	text_poke(site, bytes, MCOUNT_INSN_SIZE);
-	text_poke_sync();
+	smp_text_poke_sync_each_cpu();
 #endif
 }
 
@@ -160,7 +160,7 @@ static __maybe_unused void kunit_guest_end(struct task_struct *task)
 		kthread_stop(task);
 }
 
-/* ftrace_callset_kunit.c */
+/* callset_kunit.c */
 
 void ftrace_kunit_forbid_tramps(bool forbid);
 void ftrace_kunit_forbid_lists(struct kunit *test, bool forbid);

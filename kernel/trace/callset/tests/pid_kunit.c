@@ -178,7 +178,7 @@ static void pid_add_fails(struct kunit *test)
 	unsigned long bit;
 
 	KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_ONLY, &first, 1), 0);
-	bit = tr->function_pid_bit;
+	bit = tr->callset.pid_bit;
 
 	/* One without memory for a pid. */
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
@@ -188,7 +188,7 @@ static void pid_add_fails(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftrace_pid_add(tr, FTRACE_PID_ONLY, new), -ENOMEM);
 		kfree(new);
 	}
-	KUNIT_EXPECT_EQ(test, tr->function_pid_bit, bit);
+	KUNIT_EXPECT_EQ(test, tr->callset.pid_bit, bit);
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(kthreadd_task->ftrace_pid_ignored) & bit);
 	ftrace_clear_pids(tr);
@@ -212,7 +212,7 @@ static void pid_seq(struct kunit *test)
 		pid_kunit_set(test, lists, FTRACE_PID_NOT, pids[i]);
 	}
 
-	lists->tr->function_pids = lists;
+	lists->tr->callset.pids = lists;
 	file->f_op = &ftrace_pid_fops[FTRACE_PID_NOT];
 	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf, want);
@@ -222,12 +222,12 @@ static void pid_seq(struct kunit *test)
 	file->f_op = &ftrace_pid_fops[FTRACE_PID_ONLY];
 	KUNIT_EXPECT_EQ(test, ftrace_pid_show(&m, NULL), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf, "no pid\n");
-	lists->tr->function_pids = NULL;
+	lists->tr->callset.pids = NULL;
 }
 
 static bool pid_kunit_ignored(const struct trace_array *tr, const struct task_struct *task)
 {
-	return READ_ONCE(task->ftrace_pid_ignored) & tr->function_pid_bit;
+	return READ_ONCE(task->ftrace_pid_ignored) & tr->callset.pid_bit;
 }
 
 /* Tasks that exist learn of lists that come and go. */
@@ -241,7 +241,7 @@ static void pid_lists_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
 
 	KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_ONLY, &pid, 1), 0);
-	bit = tr->function_pid_bit;
+	bit = tr->callset.pid_bit;
 	KUNIT_EXPECT_EQ(test, hweight_long(bit), 1);
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
 	KUNIT_EXPECT_TRUE(test, pid_kunit_ignored(tr, kthreadd_task));
@@ -265,8 +265,8 @@ static void pid_lists_come_and_go(struct kunit *test)
 
 	ftrace_clear_pids(tr);
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(tr));
-	KUNIT_EXPECT_EQ(test, tr->function_pid_bit, 0);
-	KUNIT_EXPECT_NULL(test, tr->function_pids);
+	KUNIT_EXPECT_EQ(test, tr->callset.pid_bit, 0);
+	KUNIT_EXPECT_NULL(test, tr->callset.pids);
 	KUNIT_EXPECT_EQ(test, current->ftrace_pid_ignored & bit, 0);
 }
 
@@ -286,7 +286,7 @@ static void pid_slots(struct kunit *test)
 		ret = pid_kunit_add(trs[nr], FTRACE_PID_NOT, &pid, 1);
 	KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
 	nr--;
-	KUNIT_EXPECT_NULL(test, trs[nr]->function_pids);
+	KUNIT_EXPECT_NULL(test, trs[nr]->callset.pids);
 	KUNIT_EXPECT_TRUE(test, ftrace_pid_wants_current(trs[nr]));
 
 	for (i = 0; i < nr; i++)
@@ -312,7 +312,7 @@ static bool pid_kunit_listed(struct trace_array *tr, pid_t pid)
 {
 	guard(mutex)(&ftrace_pid_mutex);
 
-	return trace_pid_list_is_set(tr->function_pids->pids[FTRACE_PID_ONLY], pid);
+	return trace_pid_list_is_set(tr->callset.pids->pids[FTRACE_PID_ONLY], pid);
 }
 
 /* A task is released a little after kthread_stop() has returned. */
@@ -335,7 +335,7 @@ static void pid_fork(struct kunit *test)
 	pid_t pid;
 
 	for (unsigned int follow = 0; follow < 2; follow++) {
-		tr->trace_flags = follow ? TRACE_ITER_FUNC_FORK : 0;
+		tr->trace_flags = follow ? TRACE_ITER(FUNC_FORK) : 0;
 		KUNIT_EXPECT_EQ(test, pid_kunit_add(tr, FTRACE_PID_ONLY, &parent, 1), 0);
 		task = kthread_run(pid_kunit_thread, NULL, "ftrace_pid_kunit");
 		KUNIT_EXPECT_FALSE(test, IS_ERR(task));

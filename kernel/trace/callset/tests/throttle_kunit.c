@@ -2,7 +2,7 @@
 /*
  * KUnit tests of filters that guarded ops share: these leave sites for a time, others stay.
  *
- * Included after ftrace_update_kunit.c, with whose ops this is tested.
+ * Included after update_kunit.c, with whose ops this is tested.
  */
 #include "../filter.h"
 

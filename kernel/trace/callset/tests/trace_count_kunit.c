@@ -197,7 +197,7 @@ static void count_kunit_expect(struct kunit *test, const struct trace_array *tr)
 
 	guard(mutex)(&ftrace_lock);
 
-	ci = tr->count;
+	ci = tr->callset.count;
 	KUNIT_EXPECT_NOT_NULL(test, ci);
 	for_each_online_cpu(cpu) {
 		const struct count_kunit_cpu *ck = per_cpu_ptr(&count_kunit_cpus, cpu);
@@ -346,7 +346,7 @@ static void count_while_option_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_kunit_callers_option(false), 0);
 
 	guard(mutex)(&ftrace_lock);
-	ci = count_kunit_tr[0]->count;
+	ci = count_kunit_tr[0]->callset.count;
 	for_each_online_cpu(cpu) {
 		const struct count_kunit_cpu *ck = per_cpu_ptr(&count_kunit_cpus, cpu);
 		u64 calls = 0;
@@ -416,7 +416,7 @@ static void count_callers_overflow(struct kunit *test)
 
 	/* While the option is off, no CPU counts there. */
 	scoped_guard(mutex, &ftrace_lock) {
-		ci = count_kunit_tr[0]->count;
+		ci = count_kunit_tr[0]->callset.count;
 		ftrace_callers_free(ci->callers);
 		ci->callers = ftrace_callers_alloc(ilog2(FTRACE_CALLERS_WAYS));
 	}

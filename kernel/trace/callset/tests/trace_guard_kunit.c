@@ -507,17 +507,17 @@ static void guard_kunit_forget(struct kunit *test)
 	trace_guard_forget(tr);
 	for (unsigned int max = 0; max < 2; max++) {
 		KUNIT_EXPECT_NOT_NULL(test, guard_get(tr));
-		if (!tr->guard)
+		if (!tr->callset.guard)
 			return;
-		tr->guard->max[GUARD_LIMIT_RATE] = max;
+		tr->callset.guard->max[GUARD_LIMIT_RATE] = max;
 		if (max)
 			static_branch_inc(&trace_guard_on);
 		list_add(&file.list, &tr->events);
-		guard_kunit_take(tr->guard, (unsigned long)&file, 1);
-		guard_kunit_row(test, tr->guard);
+		guard_kunit_take(tr->callset.guard, (unsigned long)&file, 1);
+		guard_kunit_row(test, tr->callset.guard);
 		list_del(&file.list);
 		trace_guard_forget(tr);
-		KUNIT_EXPECT_NULL(test, tr->guard);
+		KUNIT_EXPECT_NULL(test, tr->callset.guard);
 		KUNIT_EXPECT_EQ(test, static_key_count(&trace_guard_on.key), users);
 	}
 	ftrace_free_filter(tr->ops);
