@@ -540,7 +540,7 @@ static void fgraph_waits_for_guest(struct kunit *test)
 	struct task_struct *task;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		host = kzalloc_obj(*host);
 		KUNIT_ASSERT_NOT_NULL(test, host);
 		host->at_return = i;
 		host->gops.entryfunc = fgraph_kunit_host_entry;
@@ -562,7 +562,7 @@ static void fgraph_waits_for_guest(struct kunit *test)
 /* A user of site 0 whose memory goes: to look at it afterwards is noticed. */
 static struct fgraph_kunit_user *fgraph_kunit_come(struct kunit *test)
 {
-	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+	struct fgraph_kunit_user *user = kzalloc_obj(*user);
 
 	KUNIT_ASSERT_NOT_NULL(test, user);
 	user->gops.entryfunc = fgraph_kunit_entry;

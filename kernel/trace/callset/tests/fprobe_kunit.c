@@ -319,7 +319,7 @@ static void fprobe_waits_for_guest(struct kunit *test)
 	unsigned long ip;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		host = kzalloc_obj(*host);
 		KUNIT_ASSERT_NOT_NULL(test, host);
 		if (i)
 			host->fp.exit_handler = fprobe_kunit_host_exit;
