@@ -28,7 +28,7 @@ help:
 	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
-	@echo 'make base         unpack the pristine base into build/base'
+	@echo 'make base         fetch and unpack the pristine base into build/base'
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json shows the changes since'
@@ -44,7 +44,7 @@ help:
 	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
 	@echo 'make clean        remove build/'
 	@echo
-	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
+	@echo 'KSRC=DIR   any 7.3.y tree instead of the Debian package linux-source-7.3'
 	@echo 'SETUP=no   install nothing: name the missing packages and stop'
 	@echo 'KEEP=yes   make configs keeps the objects that it compiled'
 	@echo 'J=N        compile N files at a time (default: one a CPU)'
