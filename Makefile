@@ -21,7 +21,7 @@ help:
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make torture      all changes of tracing at random, on the same kernel, for SECONDS=300 (SEED=N repeats)'
-	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
+	@echo 'make arches       ours where function tracing is stock'"'"'s: another architecture, and FTRACE_CALLSETS=n (ARCHES="a b": these)'
 	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm, arm64, i386,'
 	@echo '                  mips64el, parisc, powerpc64le, riscv64, s390x, sh4, sparc64'
 	@echo 'make model        all orders of the steps of a writer and a reader of the ring buffer, by spin'
