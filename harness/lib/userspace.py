@@ -61,6 +61,8 @@ ADDED_FILES = {
     "kselftest": {
         "perl-base": "/usr/bin/perl /usr/lib/x86_64-linux-gnu/perl-base",
         "devscripts": "/usr/bin/checkbashisms",
+        "gawk": "/usr/bin/gawk",
+        "util-linux": "/usr/bin/lscpu",
     },
 }
 ADDED_PACKAGES = {"clients": ["trace-cmd", "linux-perf", "bpftrace"]}
