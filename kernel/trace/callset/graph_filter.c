@@ -163,6 +163,11 @@ static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *li
 	return after == before ? -ENOENT : min(after, 0);
 }
 
+static bool graph_has_sites(const struct graph_list *list)
+{
+	return rcu_access_pointer(list->sites);
+}
+
 /* On failure the list is as it was. */
 static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *list)
 {
@@ -175,8 +180,7 @@ static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *
 		sites = NULL;
 	}
 	sites = rcu_replace_pointer(list->sites, sites, lockdep_is_held(&ftrace_lock));
-	WRITE_ONCE(ftrace_graph_filtered, rcu_access_pointer(graph_only.sites) ||
-					  rcu_access_pointer(graph_not.sites));
+	WRITE_ONCE(ftrace_graph_filtered, graph_has_sites(&graph_only) || graph_has_sites(&graph_not));
 	if (sites) {
 		sites->retiree = (struct ftrace_retiree) { .free = graph_sites_free };
 		ftrace_retire(&sites->retiree);

@@ -274,7 +274,7 @@ static struct profile_line *profile_line_in(const struct ftrace_table *table, un
 	if (!hits)
 		return NULL;
 
-	line = kzalloc(sizeof(*line), GFP_KERNEL);
+	line = kzalloc_obj(*line);
 	if (!line)
 		return NULL;
 	line->ip = ftrace_rec_ip(table, &table->recs[i]);

@@ -11,19 +11,20 @@
 
 #define FGRAPH_KUNIT_USERS	3
 #define FGRAPH_KUNIT_ALL	(BIT(KUNIT_NR_SITES) - 1)
-/* The value that site 0 returns. */
+/* The value that site 0 returns, and its second argument. */
 #define FGRAPH_KUNIT_GCD	6
+#define FGRAPH_KUNIT_OTHER	18
 
 /**
  * struct fgraph_kunit_user - a user that counts
  * @gops: the user
  * @task: whose calls count
  * @refuse: sites whose return it does not want to see, as bits
- * @serve: sites whose return its alone_ret serves, as bits
+ * @serve: sites whose return its sole_ret serves, as bits
  * @data: bytes that it reserves
  * @entries: how often each site was entered
  * @returns: how often each returned
- * @served: how often alone_ret was told so instead
+ * @served: how often sole_ret was told so instead
  * @odd: how many checks failed
  */
 struct fgraph_kunit_user {
@@ -51,7 +52,8 @@ static int fgraph_kunit_index(unsigned long ip)
 	return -1;
 }
 
-static int fgraph_kunit_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int fgraph_kunit_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			      struct ftrace_regs *fregs)
 {
 	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
 	int i = fgraph_kunit_index(trace->func);
@@ -64,6 +66,8 @@ static int fgraph_kunit_entry(struct ftrace_graph_ent *trace, struct fgraph_ops 
 		return 0;
 	}
 	user->entries[i]++;
+	if (!i && ftrace_regs_get_argument(fregs, 1) != FGRAPH_KUNIT_OTHER)
+		user->odd++;
 	if (user->data) {
 		data = fgraph_reserve_data(gops->idx, user->data);
 		if (data)
@@ -74,7 +78,8 @@ static int fgraph_kunit_entry(struct ftrace_graph_ent *trace, struct fgraph_ops 
 	return !(user->refuse & BIT(i));
 }
 
-static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+				struct ftrace_regs *fregs)
 {
 	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
 	int i = fgraph_kunit_index(trace->func), size = 0;
@@ -86,10 +91,13 @@ static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_op
 	}
 	user->returns[i]++;
 	data = fgraph_retrieve_data(gops->idx, &size);
-	if (!!data != !!user->data || trace->rettime < trace->calltime)
+	if (!!data != !!user->data ||
+	    ftrace_regs_get_instruction_pointer(fregs) != ftrace_graph_top_ret_addr(current))
 		user->odd++;
 	if (data && (size != round_up(user->data, sizeof(long)) ||
 		     memchr_inv(data, i + 1, user->data)))
+		user->odd++;
+	if (!i && ftrace_regs_get_return_value(fregs) != FGRAPH_KUNIT_GCD)
 		user->odd++;
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 	if (!i && trace->retval != FGRAPH_KUNIT_GCD)
@@ -97,7 +105,11 @@ static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_op
 #endif
 }
 
-static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs)
+/* An entry of a sole user has a word of data. */
+#define FGRAPH_KUNIT_SOLE_WORDS	(FGRAPH_ENTRY_WORDS + FGRAPH_U64_WORDS)
+
+static void fgraph_kunit_sole(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+			      struct ftrace_regs *fregs)
 {
 	struct fgraph_ops *gops = container_of(cs->ops[cs->nr_funcs], struct fgraph_ops, ops);
 	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
@@ -107,20 +119,20 @@ static void fgraph_kunit_alone(unsigned long ip, unsigned long *retp, struct ftr
 	if (READ_ONCE(user->task) != current || !in_task())
 		return;
 	if (i < 0 || !fgraph_can_hook(current, retp) ||
-	    !fgraph_push(current, ip, retp, gops->meta | FGRAPH_META_ALONE, FGRAPH_ENTRY_WORDS,
-			 &frame)) {
+	    !fgraph_push(current, ip, retp, gops->ops.graph_meta | FGRAPH_META_SOLE,
+			 FGRAPH_KUNIT_SOLE_WORDS, &frame)) {
 		user->odd++;
 		return;
 	}
 	user->entries[i]++;
 	current->curr_ret_depth++;
-	frame->calltime = 0;
+	memset(fgraph_sole_data(frame), i + 1, sizeof(u64));
 	*retp = FTRACE_RETURN_HANDLER;
 }
 
-static bool fgraph_kunit_alone_return(struct task_struct *task,
-				      const struct ftrace_ret_stack *frame,
-				      struct ftrace_regs *fregs, struct fgraph_ops *gops)
+static bool fgraph_kunit_sole_return(struct task_struct *task,
+				     const struct ftrace_ret_stack *frame,
+				     struct ftrace_regs *fregs, struct fgraph_ops *gops)
 {
 	struct fgraph_kunit_user *user = container_of(gops, struct fgraph_kunit_user, gops);
 	int i = fgraph_kunit_index(frame->func);
@@ -195,7 +207,8 @@ static int fgraph_kunit_init(struct kunit *test)
 static void fgraph_kunit_exit(struct kunit *test)
 {
 	for (unsigned int u = 0; u < FGRAPH_KUNIT_USERS; u++) {
-		unregister_ftrace_graph(&fgraph_kunit_users[u].gops);
+		if (fgraph_kunit_users[u].gops.ops.flags & FTRACE_OPS_FL_GRAPH)
+			unregister_ftrace_graph(&fgraph_kunit_users[u].gops);
 		ftrace_free_filter(&fgraph_kunit_users[u].gops.ops);
 	}
 	ftrace_kunit_forbid_tramps(false);
@@ -231,14 +244,18 @@ static void fgraph_without_trampolines(struct kunit *test)
 	fgraph_kunit_expect(test, bits, FGRAPH_KUNIT_USERS);
 }
 
-/* Returns that alone_ret does not serve come to retfunc, and those of shared sites. */
-static void fgraph_alone(struct kunit *test)
+/*
+ * Returns that sole_ret does not serve come to retfunc, and those of shared sites. Either way
+ * the user finds its data.
+ */
+static void fgraph_sole(struct kunit *test)
 {
 	const unsigned int bits[] = { FGRAPH_KUNIT_ALL, 0x1 };
 	struct fgraph_kunit_user *user = &fgraph_kunit_users[0];
 
-	user->gops.ops.alone_func = fgraph_kunit_alone;
-	user->gops.alone_ret = fgraph_kunit_alone_return;
+	user->gops.ops.sole_func = fgraph_kunit_sole;
+	user->gops.ops.sole_ret = fgraph_kunit_sole_return;
+	user->data = sizeof(u64);
 	/* Neither of them is seen by retfunc, for one reason or the other. */
 	user->serve = 0x5;
 	user->refuse = 0x5;
@@ -251,7 +268,7 @@ static void fgraph_alone(struct kunit *test)
 	fgraph_kunit_expect(test, bits, 2);
 	KUNIT_EXPECT_EQ(test, user->served[0], 1);
 	KUNIT_EXPECT_EQ(test, user->served[2], 6);
-	user->gops.ops.alone_func = NULL;
+	user->gops.ops.sole_func = NULL;
 }
 
 /* A user that does not want the return of a call leaves no trace of it. */
@@ -296,10 +313,8 @@ static void fgraph_wrong_users(struct kunit *test)
 	user->gops.entryfunc = NULL;
 	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&user->gops), -EINVAL);
 	user->gops.entryfunc = fgraph_kunit_entry;
+	/* After that it can still be registered. */
 	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(user, bits[0]), 0);
-	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&user->gops), -EBUSY);
-	/* One that is not registered. */
-	unregister_ftrace_graph(&fgraph_kunit_users[1].gops);
 	fgraph_kunit_expect(test, bits, 1);
 }
 
@@ -328,6 +343,50 @@ static void fgraph_too_many_users(struct kunit *test)
 	}
 	if (nr < ARRAY_SIZE(gops))
 		ftrace_free_filter(&gops[nr].ops);
+}
+
+/* The data of calls further out, of users with a header and without. */
+static void fgraph_data_of_parents(struct kunit *test)
+{
+	struct fgraph_kunit_user *user = &fgraph_kunit_users[0], *other = &fgraph_kunit_users[1];
+	unsigned long *stack = kunit_kcalloc(test, FGRAPH_STACK_WORDS, sizeof(*stack), GFP_KERNEL);
+	int size[4] = { }, end = 3 * FGRAPH_KUNIT_SOLE_WORDS + 1;
+	void *data[5];
+	u64 meta;
+
+	KUNIT_ASSERT_NOT_NULL(test, stack);
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(user, 1), 0);
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(other, 1), 0);
+	meta = user->gops.ops.graph_meta;
+	/* From the outermost: a sole user's, one of before it came, and one with a header. */
+	*fgraph_top(stack, FGRAPH_KUNIT_SOLE_WORDS) = meta | FGRAPH_META_SOLE |
+		FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_KUNIT_SOLE_WORDS);
+	*fgraph_top(stack, 2 * FGRAPH_KUNIT_SOLE_WORDS) = (meta & FGRAPH_META_USERS) |
+		FGRAPH_META_SOLE | FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_KUNIT_SOLE_WORDS);
+	*fgraph_top(stack, end) = meta |
+		FIELD_PREP(FGRAPH_META_WORDS, FGRAPH_KUNIT_SOLE_WORDS + 1);
+	stack[2 * FGRAPH_KUNIT_SOLE_WORDS + FGRAPH_FRAME_WORDS] =
+		FIELD_PREP(FGRAPH_DATA_WORDS, FGRAPH_U64_WORDS) |
+		FIELD_PREP(FGRAPH_DATA_USER, user->gops.idx);
+
+	scoped_guard(irqsave) {
+		swap(current->ret_stack, stack);
+		swap(current->curr_ret_stack, end);
+		for (int depth = 0; depth < 4; depth++)
+			data[depth] = fgraph_retrieve_parent_data(user->gops.idx, &size[depth],
+								  depth);
+		data[4] = fgraph_retrieve_parent_data(other->gops.idx, NULL, 2);
+		swap(current->ret_stack, stack);
+		swap(current->curr_ret_stack, end);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, data[0], (void *)&stack[2 * FGRAPH_KUNIT_SOLE_WORDS +
+							  FGRAPH_FRAME_WORDS + 1]);
+	KUNIT_EXPECT_NULL(test, data[1]);
+	KUNIT_EXPECT_PTR_EQ(test, data[2], (void *)&stack[FGRAPH_FRAME_WORDS]);
+	KUNIT_EXPECT_NULL(test, data[3]);
+	KUNIT_EXPECT_NULL(test, data[4]);
+	KUNIT_EXPECT_EQ(test, size[0], sizeof(u64));
+	KUNIT_EXPECT_EQ(test, size[2], sizeof(u64));
 }
 
 /* The entries of a return stack, by hand. */
@@ -362,6 +421,9 @@ static void fgraph_walk_entries(struct kunit *test, unsigned long handler, unsig
 		KUNIT_EXPECT_PTR_EQ(test, (void *)ftrace_graph_get_ret_stack(task, i),
 				    (void *)&stack[(2 - i) * FGRAPH_ENTRY_WORDS]);
 	KUNIT_EXPECT_NULL(test, ftrace_graph_get_ret_stack(task, 3));
+	KUNIT_EXPECT_EQ(test, ftrace_graph_top_ret_addr(task), 0x1001);
+	task->curr_ret_stack = 0;
+	KUNIT_EXPECT_EQ(test, ftrace_graph_top_ret_addr(task), 0);
 }
 
 static void fgraph_walks_entries(struct kunit *test)
@@ -436,14 +498,14 @@ static void fgraph_same_index(struct kunit *test)
 	fgraph_kunit_succeed(test);
 }
 
-static void fgraph_same_index_alone(struct kunit *test)
+static void fgraph_same_index_sole(struct kunit *test)
 {
 	struct fgraph_kunit_user *user = &fgraph_kunit_users[0];
 
-	user->gops.ops.alone_func = fgraph_kunit_alone;
-	user->gops.alone_ret = fgraph_kunit_alone_return;
+	user->gops.ops.sole_func = fgraph_kunit_sole;
+	user->gops.ops.sole_ret = fgraph_kunit_sole_return;
 	fgraph_kunit_succeed(test);
-	user->gops.ops.alone_func = NULL;
+	user->gops.ops.sole_func = NULL;
 }
 
 struct fgraph_kunit_host {
@@ -452,7 +514,8 @@ struct fgraph_kunit_host {
 	bool			at_return;
 };
 
-static int fgraph_kunit_host_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int fgraph_kunit_host_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+				   struct ftrace_regs *fregs)
 {
 	struct fgraph_kunit_host *host = container_of(gops, struct fgraph_kunit_host, gops);
 
@@ -461,7 +524,8 @@ static int fgraph_kunit_host_entry(struct ftrace_graph_ent *trace, struct fgraph
 	return 1;
 }
 
-static void fgraph_kunit_host_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static void fgraph_kunit_host_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+				     struct ftrace_regs *fregs)
 {
 	struct fgraph_kunit_host *host = container_of(gops, struct fgraph_kunit_host, gops);
 
@@ -476,7 +540,7 @@ static void fgraph_waits_for_guest(struct kunit *test)
 	struct task_struct *task;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		host = kzalloc_obj(*host);
 		KUNIT_ASSERT_NOT_NULL(test, host);
 		host->at_return = i;
 		host->gops.entryfunc = fgraph_kunit_host_entry;
@@ -498,7 +562,7 @@ static void fgraph_waits_for_guest(struct kunit *test)
 /* A user of site 0 whose memory goes: to look at it afterwards is noticed. */
 static struct fgraph_kunit_user *fgraph_kunit_come(struct kunit *test)
 {
-	struct fgraph_kunit_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+	struct fgraph_kunit_user *user = kzalloc_obj(*user);
 
 	KUNIT_ASSERT_NOT_NULL(test, user);
 	user->gops.entryfunc = fgraph_kunit_entry;
@@ -543,14 +607,15 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_one_user),
 	KUNIT_CASE(fgraph_several_users),
 	KUNIT_CASE(fgraph_without_trampolines),
-	KUNIT_CASE(fgraph_alone),
+	KUNIT_CASE(fgraph_sole),
 	KUNIT_CASE(fgraph_refused_returns),
 	KUNIT_CASE(fgraph_reserved_data),
+	KUNIT_CASE(fgraph_data_of_parents),
 	KUNIT_CASE(fgraph_wrong_users),
 	KUNIT_CASE(fgraph_too_many_users),
 	KUNIT_CASE(fgraph_walks_entries),
 	KUNIT_CASE(fgraph_same_index),
-	KUNIT_CASE(fgraph_same_index_alone),
+	KUNIT_CASE(fgraph_same_index_sole),
 	KUNIT_CASE(fgraph_waits_for_guest),
 	KUNIT_CASE(fgraph_altered_site),
 #if defined(CONFIG_X86_64) && defined(CONFIG_UNWINDER_ORC)

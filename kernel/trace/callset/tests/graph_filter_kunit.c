@@ -1,142 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the graph filters. Included by ftrace_graph_filter.c.
+ * Tests of the graph filters. Included by graph_filter.c.
  *
- * The tests of the verdicts use sets of made-up addresses, of which each number
- * has one bit, and a word of their own. The tests of the lists use lists of
- * their own, which no callback reads, and leave ftrace_graph_filtered as it was.
+ * They use lists of their own, which no callback reads.
  */
 #include "kunit.h"
 
-static struct ftrace_site_set *graph_kunit_set(unsigned int bits)
+/* A function that the graph starts from is noted, at any depth, until its return. */
+static void graph_filter_starts(struct kunit *test)
 {
-	struct ftrace_site_set *set = ftrace_site_set_alloc(hweight32(bits));
-	unsigned int nr = 0;
-
-	for (unsigned int bit = 0; set && bit < 32; bit++) {
-		if (bits & BIT(bit))
-			set->ip[nr++] = bit;
-	}
-	return set;
-}
-
-/* A call of a function, and whether its return comes before the next call. */
-struct graph_kunit_call {
-	u8				ip;
-	u8				depth;
-	bool				returns;
-	enum ftrace_graph_verdict	verdict;
-	bool				recorded;
-};
-
-#define ENTER(ip, depth, verdict)	{ ip, depth, false, FTRACE_GRAPH_##verdict }
-#define LEAVE(depth, recorded)		{ 0, depth, true, 0, recorded }
-
-struct graph_kunit_walk {
-	const char		*name;
-	unsigned int		only;
-	unsigned int		not;
-	unsigned int		nr;
-	struct graph_kunit_call	call[8];
-};
-
-static const struct graph_kunit_walk graph_kunit_walks[] = {
-	{ "no lists", 0, 0, 4, {
-		ENTER(1, 0, TRACE), ENTER(2, 1, TRACE), LEAVE(1, true), LEAVE(0, true) } },
-	{ "not listed", BIT(3), 0, 2, {
-		ENTER(1, 0, SKIP), ENTER(2, 0, SKIP) } },
-	{ "listed, and what it calls", BIT(1), 0, 5, {
-		ENTER(1, 0, TRACE), ENTER(2, 1, TRACE), LEAVE(1, true), LEAVE(0, true),
-		ENTER(2, 0, SKIP) } },
-	{ "listed, below others", BIT(2), 0, 6, {
-		ENTER(1, 0, SKIP), ENTER(2, 7, TRACE), ENTER(3, 8, TRACE), LEAVE(8, true),
-		LEAVE(7, true), ENTER(3, 7, SKIP) } },
-	{ "listed, calls itself", BIT(1), 0, 5, {
-		ENTER(1, 4, TRACE), ENTER(1, 5, TRACE), LEAVE(5, true), LEAVE(4, true),
-		ENTER(2, 4, SKIP) } },
-	{ "hidden, and what it calls", 0, BIT(2), 6, {
-		ENTER(1, 0, TRACE), ENTER(2, 1, HIDE), ENTER(3, 2, SKIP), LEAVE(1, false),
-		ENTER(3, 1, TRACE), LEAVE(1, true) } },
-	{ "hidden in a listed one", BIT(1), BIT(2), 7, {
-		ENTER(1, 0, TRACE), ENTER(2, 1, HIDE), ENTER(1, 2, SKIP), LEAVE(1, false),
-		ENTER(3, 1, TRACE), LEAVE(1, true), LEAVE(0, true) } },
-	{ "listed in a hidden one", BIT(1), BIT(2), 5, {
-		ENTER(2, 0, HIDE), ENTER(1, 1, SKIP), LEAVE(0, false), ENTER(1, 0, TRACE),
-		LEAVE(0, true) } },
-	{ "listed and hidden", BIT(1), BIT(1), 3, {
-		ENTER(1, 0, HIDE), ENTER(2, 1, SKIP), LEAVE(0, false) } },
-	{ "listed, the return is lost", BIT(1), 0, 3, {
-		ENTER(1, 2, TRACE), ENTER(2, 3, TRACE), ENTER(2, 2, SKIP) } },
-	{ "hidden, the return is lost", 0, BIT(2), 4, {
-		ENTER(2, 2, HIDE), ENTER(3, 3, SKIP), ENTER(3, 2, TRACE), LEAVE(2, true) } },
-	{ "hidden, the return is lost, and its caller returns", BIT(1), BIT(2), 3, {
-		ENTER(1, 0, TRACE), ENTER(2, 1, HIDE), LEAVE(0, true) } },
-	{ "listed, deeper than any stack", BIT(1), 0, 3, {
-		ENTER(1, 200, TRACE), LEAVE(200, true), ENTER(2, 200, SKIP) } },
-};
-
-KUNIT_ARRAY_PARAM_DESC(graph_kunit_walks, graph_kunit_walks, name);
-
-static void graph_filter_walks(struct kunit *test)
-{
-	const struct graph_kunit_walk *row = test->param_value;
-	struct ftrace_site_set *only __free(site_set) = row->only ? graph_kunit_set(row->only) :
-								     NULL;
-	struct ftrace_site_set *not __free(site_set) = row->not ? graph_kunit_set(row->not) :
-								   NULL;
-	unsigned long word = 0;
-
-	for (unsigned int i = 0; i < row->nr; i++) {
-		const struct graph_kunit_call *call = &row->call[i];
-
-		if (call->returns)
-			KUNIT_EXPECT_EQ_MSG(test, graph_word_return(&word, call->depth),
-					    call->recorded, "at %u", i);
-		else
-			KUNIT_EXPECT_EQ_MSG(test,
-					    graph_word_judge(&word, only, not, call->ip,
-							     call->depth),
-					    call->verdict, "at %u", i);
-	}
-	KUNIT_EXPECT_EQ(test, word, 0);
-}
-
-/* A call that began is not affected when a list changes in the middle. */
-static void graph_filter_changes(struct kunit *test)
-{
-	struct ftrace_site_set *one __free(site_set) = graph_kunit_set(BIT(1));
-	struct ftrace_site_set *two __free(site_set) = graph_kunit_set(BIT(2));
-	unsigned long word = 0;
-
-	KUNIT_ASSERT_NOT_NULL(test, one);
-	KUNIT_ASSERT_NOT_NULL(test, two);
-
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, one, NULL, 1, 0), FTRACE_GRAPH_TRACE);
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, two, NULL, 3, 1), FTRACE_GRAPH_TRACE);
-	KUNIT_EXPECT_TRUE(test, graph_word_return(&word, 1));
-	KUNIT_EXPECT_TRUE(test, graph_word_return(&word, 0));
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, two, NULL, 1, 0), FTRACE_GRAPH_SKIP);
-
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, NULL, one, 1, 0), FTRACE_GRAPH_HIDE);
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, NULL, NULL, 2, 1), FTRACE_GRAPH_SKIP);
-	KUNIT_EXPECT_FALSE(test, graph_word_return(&word, 0));
-	KUNIT_EXPECT_EQ(test, graph_word_judge(&word, NULL, NULL, 1, 0), FTRACE_GRAPH_TRACE);
-	KUNIT_EXPECT_EQ(test, word, 0);
-}
-
-/* A call that is not recorded after all takes back its own effects, and no more. */
-static void graph_filter_takes_back(struct kunit *test)
-{
-	struct ftrace_site_set *only __free(site_set) = graph_kunit_set(BIT(1));
+	struct ftrace_site_set *only __free(site_set) = ftrace_site_set_alloc(1);
+	struct ftrace_graph_ent listed = { .func = 1 }, other = { .func = 2 };
+	bool was_irq = trace_recursion_test(TRACE_IRQ_BIT);
 	unsigned long word = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, only);
-	KUNIT_EXPECT_TRUE(test, graph_word_enter(&word, only, 1, 3));
-	graph_word_leave(&word, 4);
-	KUNIT_EXPECT_TRUE(test, graph_word_enter(&word, only, 2, 4));
-	graph_word_leave(&word, 3);
-	KUNIT_EXPECT_FALSE(test, graph_word_enter(&word, only, 2, 4));
+	only->ip[0] = listed.func;
+
+	KUNIT_EXPECT_TRUE(test, graph_starts(NULL, &word, &other));
+	KUNIT_EXPECT_FALSE(test, graph_starts(only, &word, &other));
 	KUNIT_EXPECT_EQ(test, word, 0);
+	for (listed.depth = 0; listed.depth < FTRACE_RETFUNC_DEPTH; listed.depth++) {
+		KUNIT_EXPECT_TRUE(test, graph_starts(only, &word, &listed));
+		KUNIT_EXPECT_TRUE(test, word & TRACE_GRAPH_FL);
+		KUNIT_EXPECT_FALSE(test, word & TRACE_GRAPH_NOTRACE);
+		KUNIT_EXPECT_EQ(test, ftrace_graph_depth(&word), listed.depth);
+		KUNIT_EXPECT_FALSE(test, trace_recursion_test(TRACE_IRQ_BIT));
+	}
+	if (was_irq)
+		trace_recursion_set(TRACE_IRQ_BIT);
 }
 
 static unsigned int graph_kunit_nr(const struct graph_list *list)
@@ -191,10 +83,8 @@ static const struct graph_kunit_word graph_kunit_words[] = {
 static void graph_filter_words(struct kunit *test)
 {
 	struct graph_list list = { };
-	bool filtered;
 
 	guard(mutex)(&ftrace_lock);
-	filtered = ftrace_graph_filtered;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(graph_kunit_words); i++) {
 		const struct graph_kunit_word *row = &graph_kunit_words[i];
@@ -206,7 +96,6 @@ static void graph_filter_words(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, !rcu_access_pointer(list.sites), !row->nr, "\"%s\"",
 				    row->words);
 	}
-	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
 
 /* Two writers that began with the same list both find their words in it. */
@@ -214,10 +103,8 @@ static void graph_filter_two_writers(struct kunit *test)
 {
 	struct graph_list list = { };
 	struct ftrace_edit a, b;
-	bool filtered;
 
 	guard(mutex)(&ftrace_lock);
-	filtered = ftrace_graph_filtered;
 
 	ftrace_edit_init(&a, false);
 	ftrace_edit_init(&b, false);
@@ -234,17 +121,14 @@ static void graph_filter_two_writers(struct kunit *test)
 	ftrace_edit_destroy(&a);
 	ftrace_edit_destroy(&b);
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd !gcd"), 0);
-	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
 
 /* Functions that are gone leave a list that names nothing. */
 static void graph_filter_forgets(struct kunit *test)
 {
 	struct graph_list list = { };
-	bool filtered;
 
 	guard(mutex)(&ftrace_lock);
-	filtered = ftrace_graph_filtered;
 
 	graph_list_forget(&list, 0, ~0UL);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.sites), NULL);
@@ -259,13 +143,10 @@ static void graph_filter_forgets(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(list.sites));
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd !gcd"), 0);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.sites), NULL);
-	WRITE_ONCE(ftrace_graph_filtered, filtered);
 }
 
 static struct kunit_case graph_filter_kunit_cases[] = {
-	KUNIT_CASE_PARAM(graph_filter_walks, graph_kunit_walks_gen_params),
-	KUNIT_CASE(graph_filter_changes),
-	KUNIT_CASE(graph_filter_takes_back),
+	KUNIT_CASE(graph_filter_starts),
 	KUNIT_CASE(graph_filter_words),
 	KUNIT_CASE(graph_filter_two_writers),
 	KUNIT_CASE(graph_filter_forgets),

@@ -164,6 +164,24 @@ static void times_clock(struct kunit *test)
 }
 #endif
 
+/* A clock that is set back has no time pass; sleep is left out where that is asked for. */
+static void times_general(struct kunit *test)
+{
+	struct times_begin begin = { .time = 1000, .slept = current->ftrace_sleeptime };
+	bool no_sleep = fprofile_no_sleep_time;
+
+	WRITE_ONCE(fprofile_no_sleep_time, false);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1010), 10);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 999), 0);
+	begin.slept -= 4;
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1010), 10);
+	/* The sum may grow meanwhile. */
+	WRITE_ONCE(fprofile_no_sleep_time, true);
+	KUNIT_EXPECT_LE(test, times_since(&begin, 1010), 6);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1003), 0);
+	WRITE_ONCE(fprofile_no_sleep_time, no_sleep);
+}
+
 /* Of 32-bit machines, too, a task's variable has room for a sleep of a day. */
 static void times_variable(struct kunit *test)
 {
@@ -175,7 +193,6 @@ static void times_variable(struct kunit *test)
 		*fgraph_var(stack, i) = day + i;
 	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++)
 		KUNIT_EXPECT_EQ(test, *fgraph_var(stack, i), day + i);
-	KUNIT_EXPECT_EQ(test, fgraph_slept(stack), 0);
 }
 
 static struct kunit_case times_kunit_cases[] = {
@@ -185,6 +202,7 @@ static struct kunit_case times_kunit_cases[] = {
 #ifdef FTRACE_TIMES_PATH
 	KUNIT_CASE(times_clock),
 #endif
+	KUNIT_CASE(times_general),
 	KUNIT_CASE(times_variable),
 	{ }
 };

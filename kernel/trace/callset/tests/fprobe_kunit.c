@@ -1,110 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of fprobe and rethook, of cases that lib/test_fprobe.c leaves out: nodes that change
- * CPUs, several hooks on one call, unwinding through hooks, and probes that go while tasks are
- * inside.
+ * KUnit tests of fprobes on callsets, of cases that lib/tests/test_fprobe.c leaves out: several
+ * hooks on one call, unwinding through hooks, and probes that go while tasks are inside.
  *
  * The probes are allocated, so that KASAN sees a use after the free.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
-#include <linux/kprobes.h>
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
 #include <linux/kthread.h>
-#include <linux/smp.h>
 #include <linux/stacktrace.h>
 
-#include "ftrace_kunit.h"
-
-/* Nodes */
-
-#define FPROBE_KUNIT_NODES	5
-
-struct fprobe_kunit_nodes {
-	struct rethook		*rh;
-	struct rethook_node	*node[FPROBE_KUNIT_NODES];
-};
-
-static void fprobe_kunit_no_exit(struct rethook_node *node, void *data, unsigned long ret_addr,
-				 struct pt_regs *regs)
-{
-}
-
-/* Takes all nodes; 0 if those were as many as there are, and no two the same. */
-static int fprobe_kunit_take(void *data)
-{
-	struct fprobe_kunit_nodes *nodes = data;
-
-	guard(preempt)();
-	for (unsigned int i = 0; i < FPROBE_KUNIT_NODES; i++) {
-		nodes->node[i] = rethook_try_get(nodes->rh);
-		if (!nodes->node[i])
-			return -ENOENT;
-		for (unsigned int j = 0; j < i; j++) {
-			if (nodes->node[j] == nodes->node[i])
-				return -EEXIST;
-		}
-	}
-	return rethook_try_get(nodes->rh) ? -E2BIG : 0;
-}
-
-static int fprobe_kunit_put(void *data)
-{
-	struct fprobe_kunit_nodes *nodes = data;
-
-	guard(preempt)();
-	for (unsigned int i = 0; i < FPROBE_KUNIT_NODES; i++)
-		rethook_recycle(nodes->node[i]);
-	return 0;
-}
-
-/* Nodes that one CPU puts back, to its cache and to the pool, can be taken by all other CPUs. */
-static void fprobe_nodes_move(struct kunit *test)
-{
-	struct fprobe_kunit_nodes nodes = {};
-	struct rethook_node *more;
-	unsigned int cpu, other;
-
-	nodes.rh = rethook_alloc(NULL, fprobe_kunit_no_exit, sizeof(struct rethook_node),
-				 FPROBE_KUNIT_NODES);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(nodes.rh));
-
-	for (unsigned int round = 0; round < 2; round++) {
-		for_each_online_cpu(cpu) {
-			KUNIT_ASSERT_EQ(test, 0, smp_call_on_cpu(cpu, fprobe_kunit_take,
-								 &nodes, false));
-			other = cpumask_any_but(cpu_online_mask, cpu);
-			if (other >= nr_cpu_ids)
-				other = cpu;
-			smp_call_on_cpu(other, fprobe_kunit_put, &nodes, false);
-		}
-	}
-
-	/* A rethook is freed with its last node, and gives no node once it is stopped. */
-	KUNIT_ASSERT_EQ(test, 0, fprobe_kunit_take(&nodes));
-	rethook_free(nodes.rh);
-	scoped_guard(preempt)
-		more = rethook_try_get(nodes.rh);
-	KUNIT_EXPECT_NULL(test, more);
-	rcu_barrier();
-	fprobe_kunit_put(&nodes);
-	rcu_barrier();
-}
-
-static void fprobe_alloc_errors(struct kunit *test)
-{
-	const int size = sizeof(struct rethook_node);
-
-	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR_OR_ZERO(rethook_alloc(NULL, NULL, size, 1)));
-	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit, size, 0)));
-	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit, size - 1, 1)));
-	KUNIT_EXPECT_EQ(test, -ENOMEM,
-			PTR_ERR_OR_ZERO(rethook_alloc(NULL, fprobe_kunit_no_exit,
-						      OBJPOOL_OBJECT_SIZE_MAX + 1, 1)));
-}
-
-/* Probes */
+#include "kunit.h"
 
 #define FPROBE_KUNIT_FRAMES	32
 
@@ -130,11 +39,16 @@ struct fprobe_kunit {
 	bool			unwound;
 };
 
+static bool fprobe_kunit_is_hook(unsigned long ip)
+{
+	return ip == FTRACE_RETURN_HANDLER;
+}
+
 /* Counters outside of the probes: a handler that runs too late must not write to a probe. */
 static unsigned int fprobe_kunit_late;
 
 static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			      struct pt_regs *regs, void *data)
+			      struct ftrace_regs *fregs, void *data)
 {
 	struct fprobe_kunit *probe = container_of(fp, struct fprobe_kunit, fp);
 
@@ -148,7 +62,7 @@ static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long
 }
 
 static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			      struct pt_regs *regs, void *data)
+			      struct ftrace_regs *fregs, void *data)
 {
 	struct fprobe_kunit *probe = container_of(fp, struct fprobe_kunit, fp);
 	unsigned long frames[FPROBE_KUNIT_FRAMES];
@@ -159,7 +73,7 @@ static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long
 		return;
 	probe->exits++;
 	probe->ret_ip = ret_ip;
-	probe->retval = regs_return_value(regs);
+	probe->retval = ftrace_regs_get_return_value(fregs);
 	nr = stack_trace_save(frames, FPROBE_KUNIT_FRAMES, 0);
 	for (unsigned int i = 0; i < nr; i++)
 		probe->unwound |= frames[i] == ret_ip;
@@ -199,88 +113,11 @@ static void fprobe_same_function(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, i == 1 ? 1 : 2, probe[i]->exits);
 		KUNIT_EXPECT_EQ(test, kunit_result, probe[i]->retval);
 		KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, probe[i]->ret_ip);
-		KUNIT_EXPECT_FALSE(test, is_rethook_trampoline(probe[i]->ret_ip));
+		KUNIT_EXPECT_FALSE(test, fprobe_kunit_is_hook(probe[i]->ret_ip));
 		KUNIT_EXPECT_TRUE(test, probe[i]->unwound);
 		KUNIT_EXPECT_EQ(test, 0, probe[i]->fp.nmissed);
 	}
 }
-
-#ifdef CONFIG_KRETPROBES
-/* A kretprobe, and the caller that it was told by its instance. */
-struct fprobe_kunit_krp {
-	struct kretprobe	rp;
-	unsigned int		exits;
-	unsigned long		ret_ip;
-};
-
-static struct task_struct *fprobe_kunit_krp_task;
-
-static int fprobe_kunit_krp_exit(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	struct fprobe_kunit_krp *krp = container_of(get_kretprobe(ri), struct fprobe_kunit_krp,
-						    rp);
-
-	if (current != fprobe_kunit_krp_task)
-		return 0;
-	krp->exits++;
-	krp->ret_ip = get_kretprobe_retaddr(ri);
-	return 0;
-}
-
-#define FPROBE_KUNIT_OWNERS	4
-
-/* Hooks the return of site 0 for one of several owners. */
-static int fprobe_kunit_own(unsigned int owner, struct fprobe_kunit **probe,
-			    struct fprobe_kunit_krp *krp)
-{
-	if (owner & 1)
-		return register_fprobe(&probe[owner / 2]->fp, "gcd", NULL);
-	krp[owner / 2].rp = (struct kretprobe) {
-		.handler	= fprobe_kunit_krp_exit,
-		.kp.symbol_name	= "gcd",
-		.maxactive	= 16,
-	};
-	return register_kretprobe(&krp[owner / 2].rp);
-}
-
-static void fprobe_kunit_disown(unsigned int owner, struct fprobe_kunit **probe,
-				struct fprobe_kunit_krp *krp)
-{
-	if (owner & 1)
-		unregister_fprobe(&probe[owner / 2]->fp);
-	else
-		unregister_kretprobe(&krp[owner / 2].rp);
-}
-
-/* Kretprobes and fprobes hook one call, in either order of registering: all are told its caller. */
-static void fprobe_same_caller(struct kunit *test)
-{
-	static struct fprobe_kunit_krp krp[FPROBE_KUNIT_OWNERS / 2];
-	struct fprobe_kunit *probe[FPROBE_KUNIT_OWNERS / 2];
-
-	fprobe_kunit_krp_task = current;
-	for (unsigned int first = 0; first < FPROBE_KUNIT_OWNERS; first++) {
-		memset(krp, 0, sizeof(krp));
-		for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++)
-			probe[i] = fprobe_kunit_new(test);
-		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS; i++)
-			KUNIT_EXPECT_EQ(test, 0,
-					fprobe_kunit_own((first + i) % FPROBE_KUNIT_OWNERS, probe,
-							 krp));
-		kunit_call_site(0);
-		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS; i++)
-			fprobe_kunit_disown(i, probe, krp);
-
-		for (unsigned int i = 0; i < FPROBE_KUNIT_OWNERS / 2; i++) {
-			KUNIT_EXPECT_EQ(test, 1, probe[i]->exits);
-			KUNIT_EXPECT_EQ(test, 1, krp[i].exits);
-			KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, probe[i]->ret_ip);
-			KUNIT_EXPECT_EQ(test, probe[0]->ret_ip, krp[i].ret_ip);
-		}
-		KUNIT_EXPECT_FALSE(test, is_rethook_trampoline(probe[0]->ret_ip));
-	}
-}
-#endif
 
 /**
  * struct fprobe_kunit_other - an ops that does not hook returns
@@ -304,7 +141,7 @@ static void fprobe_kunit_other_func(unsigned long ip, unsigned long parent_ip,
 }
 
 /* Ops between and after probes that hook the return are told the same caller as these. */
-static void fprobe_kunit_parent(struct kunit *test, bool regs)
+static void fprobe_kunit_parent(struct kunit *test, bool entry)
 {
 	static struct fprobe_kunit_other other[3];
 	struct fprobe_kunit *probe[2];
@@ -319,8 +156,7 @@ static void fprobe_kunit_parent(struct kunit *test, bool regs)
 		if (i >= ARRAY_SIZE(probe))
 			break;
 		probe[i] = fprobe_kunit_new(test);
-		/* Without this handler, the trampoline saves few registers. */
-		if (!regs)
+		if (!entry)
 			probe[i]->fp.entry_handler = NULL;
 		probe[i]->fp.entry_data_size = 0;
 		KUNIT_EXPECT_EQ(test, 0, register_fprobe(&probe[i]->fp, "gcd", NULL));
@@ -353,7 +189,7 @@ static void fprobe_same_parent_list(struct kunit *test)
 	ftrace_kunit_forbid_tramps(false);
 }
 
-/* Either handler may be missing; without one for the entry, few registers are saved. */
+/* Either handler may be missing. */
 static void fprobe_one_side(struct kunit *test)
 {
 	struct fprobe_kunit *entry = fprobe_kunit_new(test), *exit = fprobe_kunit_new(test);
@@ -363,8 +199,6 @@ static void fprobe_one_side(struct kunit *test)
 	exit->fp.entry_data_size = 0;
 	KUNIT_EXPECT_EQ(test, 0, register_fprobe(&entry->fp, "gcd", NULL));
 	KUNIT_EXPECT_EQ(test, 0, register_fprobe(&exit->fp, "int_pow", NULL));
-	if (IS_ENABLED(CONFIG_X86_64))
-		KUNIT_EXPECT_FALSE(test, exit->fp.ops.flags & FTRACE_OPS_FL_SAVE_REGS);
 	kunit_call_site(0);
 	kunit_call_site(1);
 	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&entry->fp));
@@ -374,41 +208,6 @@ static void fprobe_one_side(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, exit->exits);
 	KUNIT_EXPECT_EQ(test, kunit_result, exit->retval);
 	KUNIT_EXPECT_TRUE(test, exit->unwound);
-}
-
-static void fprobe_register_errors(struct kunit *test)
-{
-	struct fprobe_kunit *probe = fprobe_kunit_new(test);
-	struct fprobe *fp = &probe->fp;
-	unsigned long no_site = (unsigned long)&fprobe_kunit_late;
-	const char *names[2] = {};
-
-	names[0] = "gcd";
-	names[1] = "no_such_function";
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "no_such_function", NULL));
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", "gc*"));
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", "no_such_function"));
-	KUNIT_EXPECT_EQ(test, -ENOENT, register_fprobe_syms(fp, names, 2));
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe_ips(fp, &no_site, 1));
-	fp->nr_maxactive = -1;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", NULL));
-	fp->nr_maxactive = 0;
-	KUNIT_EXPECT_FALSE(test, fprobe_is_registered(fp));
-
-	/* After all that it can still be registered, once. */
-	KUNIT_EXPECT_EQ(test, 0, register_fprobe(fp, "gcd", NULL));
-	KUNIT_EXPECT_EQ(test, -EBUSY, register_fprobe(fp, "int_pow", NULL));
-	KUNIT_EXPECT_TRUE(test, fprobe_is_registered(fp));
-	kunit_call_site(0);
-	kunit_call_site(1);
-	KUNIT_EXPECT_EQ(test, 1, probe->exits);
-	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(fp));
-	KUNIT_EXPECT_FALSE(test, fprobe_is_registered(fp));
-	KUNIT_EXPECT_EQ(test, -EINVAL, unregister_fprobe(fp));
-
-	fp->entry_handler = NULL;
-	fp->exit_handler = NULL;
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_fprobe(fp, "gcd", NULL));
 }
 
 /* Tasks that sleep in a probed function */
@@ -441,12 +240,9 @@ static bool fprobe_kunit_unwinds(struct task_struct *task, unsigned long ret_ip)
 	bool found = false;
 	unsigned int nr;
 
-	/* PowerPC's traces have the words of the stack, hooked or not. */
-	if (IS_ENABLED(CONFIG_PPC))
-		return true;
 	nr = stack_trace_save_tsk(task, frames, FPROBE_KUNIT_FRAMES, 0);
 	for (unsigned int i = 0; i < nr; i++) {
-		if (is_rethook_trampoline(frames[i]))
+		if (fprobe_kunit_is_hook(frames[i]))
 			return false;
 		found |= frames[i] == ret_ip;
 	}
@@ -503,14 +299,14 @@ struct fprobe_kunit_host {
 };
 
 static int fprobe_kunit_host_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				   struct pt_regs *regs, void *data)
+				   struct ftrace_regs *fregs, void *data)
 {
 	kunit_guest_stay(&container_of(fp, struct fprobe_kunit_host, fp)->guest);
 	return 0;
 }
 
 static void fprobe_kunit_host_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				   struct pt_regs *regs, void *data)
+				   struct ftrace_regs *fregs, void *data)
 {
 	kunit_guest_stay(&container_of(fp, struct fprobe_kunit_host, fp)->guest);
 }
@@ -523,7 +319,7 @@ static void fprobe_waits_for_guest(struct kunit *test)
 	unsigned long ip;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		host = kzalloc(sizeof(*host), GFP_KERNEL);
+		host = kzalloc_obj(*host);
 		KUNIT_ASSERT_NOT_NULL(test, host);
 		if (i)
 			host->fp.exit_handler = fprobe_kunit_host_exit;
@@ -541,24 +337,18 @@ static void fprobe_waits_for_guest(struct kunit *test)
 }
 
 static struct kunit_case fprobe_kunit_cases[] = {
-	KUNIT_CASE(fprobe_nodes_move),
-	KUNIT_CASE(fprobe_alloc_errors),
 	KUNIT_CASE(fprobe_same_function),
-#ifdef CONFIG_KRETPROBES
-	KUNIT_CASE(fprobe_same_caller),
-#endif
 	KUNIT_CASE(fprobe_same_parent),
 	KUNIT_CASE(fprobe_same_parent_list),
 	KUNIT_CASE(fprobe_one_side),
-	KUNIT_CASE(fprobe_register_errors),
 	KUNIT_CASE(fprobe_unregister_after),
 	KUNIT_CASE(fprobe_unregister_inside),
 	KUNIT_CASE(fprobe_waits_for_guest),
-	{}
+	{ }
 };
 
 static struct kunit_suite fprobe_kunit_suite = {
-	.name		= "fprobe_rethook",
+	.name		= "ftrace_fprobe",
 	.test_cases	= fprobe_kunit_cases,
 };
 
