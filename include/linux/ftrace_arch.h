@@ -7,8 +7,8 @@
  * kernel/trace/ and arch/ include this header, and no others do.
  *
  * A target is the address that a site calls; 0 stands for no call, and the site is
- * a NOP then. Sites are given by their address (ip), which is where the CALL or
- * the NOP begins.
+ * a NOP then. To a target with ftrace_is_jmp() it jumps. Sites are given by their
+ * address (ip), which is where the CALL, the JMP or the NOP begins.
  *
  * The architecture defines the names that begin with arch_ or say so, and calls the rest.
  * One that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site(), and
@@ -328,7 +328,7 @@ struct ftrace_code {
  * @target: the code that its sites call
  * @tramp: its trampoline; 0 where @target is another's code
  * @tramp_size: bytes of code at @tramp
- * @arch: the architecture's data of the trampoline
+ * @arch: the trampoline as the architecture knows it
  * @hash: in the hash of callsets by their ops
  * @idle: in the list of those without sites
  * @code: its trampoline, to be found
@@ -341,9 +341,7 @@ struct ftrace_code {
  * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
  * published, but for an ops that is silenced: see ftrace_callset_silence().
  *
- * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
- * @nr_ops, @nr_funcs, @nr_graph, @direct_addr, @graph_func, @counts, @link[].gate and
- * @ops. All else is callset.c's.
+ * All of it is callset.c's. An architecture is told by struct ftrace_tramp_desc.
  */
 struct ftrace_callset {
 	u32			nr;
@@ -367,7 +365,7 @@ struct ftrace_callset {
 	struct ftrace_callset	*successor;
 	unsigned long		target;
 	unsigned long		tramp;
-	void			*arch;
+	struct ftrace_tramp	*arch;
 	struct hlist_node	hash;
 	struct list_head	idle;
 	struct ftrace_code	code;
@@ -394,87 +392,140 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
 	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
 }
 
+/**
+ * struct ftrace_tramp_call - a function that a trampoline calls
+ * @func: the function; NULL if the stubs count in its place
+ * @arg: its third argument, the ops
+ * @gate: counts the tasks inside; NULL if nothing of the ops can go away
+ */
+struct ftrace_tramp_call {
+	ftrace_func_t			func;
+	struct ftrace_ops		*arg;
+	const struct ftrace_gate	*gate;
+};
+
+/**
+ * struct ftrace_tramp_desc - what a trampoline must do
+ * @flags: FTRACE_OPS_FL_SAVE_REGS if a function gets all registers, _IPMODIFY if one may
+ *	   change where to go on
+ * @nr_funcs: how many functions are called, in their order; all are told the same
+ *	      parent_ip, that from before the first one, which may replace the address
+ *	      on the stack
+ * @nr_graph: how many graph users there are
+ * @calls: the functions, and after them the graph users, which have gates only
+ * @graph_func: called after the functions, inside the gates of all graph users, if there
+ *		are any
+ * @graph_arg: its third argument
+ * @graph_regs: it looks at the registers; otherwise no more than the function's arguments
+ *		are sure to be there
+ * @direct: the function to go on to in the end, as it is given to
+ *	    arch_ftrace_patch_add(); 0 to go back to the site
+ * @counts: where the stubs of the sites count; one of @calls has no function then. NULL
+ *	    without stubs
+ * @asks: it is asked whether to count, see struct ftrace_counts
+ */
+struct ftrace_tramp_desc {
+	unsigned long			flags;
+	unsigned int			nr_funcs;
+	unsigned int			nr_graph;
+	const struct ftrace_tramp_call	*calls;
+	ftrace_graph_func_t		graph_func;
+	struct ftrace_callset		*graph_arg;
+	bool				graph_regs;
+	unsigned long			direct;
+	const struct ftrace_counts	*counts;
+	bool				asks;
+};
+
+/**
+ * struct ftrace_tramp - a trampoline, of which the architecture may know more
+ * @text: the code
+ * @size: how many bytes
+ */
+struct ftrace_tramp {
+	unsigned long	text;
+	unsigned int	size;
+};
+
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
- * arch_ftrace_tramp_alloc - make the trampoline of a callset
- * @cs: the callset; @cs->tramp, @cs->tramp_size and @cs->arch are set on success
- *
- * The trampoline calls the first @cs->nr_funcs ops, each in its gate if it has
- * one, then @cs->graph_func in the gates of the graph users, and goes on to
- * @cs->direct_addr or back to the site. All ops are told the same parent_ip: that
- * from before the first one, which may replace the address on the stack.
+ * arch_ftrace_tramp_alloc - make a trampoline
+ * @desc: what it must do
  *
  * Context: sleeps; ftrace_lock is held.
- * Return: 0, or a negative errno: the callset's sites go through ftrace_caller or
- * ftrace_regs_caller then.
+ * Return: the trampoline, or NULL without memory.
  */
-int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
+struct ftrace_tramp *arch_ftrace_tramp_alloc(const struct ftrace_tramp_desc *desc);
 
 /**
- * arch_ftrace_tramp_free - free the trampoline of a callset
- * @cs: the callset, with or without a trampoline
+ * arch_ftrace_tramp_free - free a trampoline
+ * @tramp: the trampoline, or NULL
  *
- * Context: sleeps. No CPU and no task is in the trampoline.
+ * Context: sleeps. No CPU and no task is in it.
  */
-void arch_ftrace_tramp_free(struct ftrace_callset *cs);
+void arch_ftrace_tramp_free(struct ftrace_tramp *tramp);
 
 /**
- * arch_ftrace_tramp_retarget - change the function that a trampoline calls for an ops
+ * arch_ftrace_tramp_retarget - let a trampoline call another function
  * @patch: the batch that does it
- * @cs: the callset
- * @i: which of the callset's ops
- * @to: the new function; NULL to pass over the ops for good
- *
- * Nothing happens where there is no trampoline, or the ops is no function.
+ * @tramp: the trampoline
+ * @i: in place of which of the functions; nothing happens if that is none or not called
+ * @to: the new function; NULL to call none there any more
  *
  * Context: ftrace_lock is held.
  */
-void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_tramp *tramp,
 				unsigned int i, ftrace_func_t to);
 
 /**
- * arch_ftrace_tramp_redirect - let a trampoline go on somewhere else
+ * arch_ftrace_tramp_ask - change whether a trampoline asks whether to count
  * @patch: the batch that does it
- * @cs: a callset with a direct ops, which is going away
- * @to: where to, instead of @cs->direct_addr
- *
- * Nothing happens where there is no trampoline.
+ * @tramp: the trampoline, with stubs that count
+ * @asks: whether it is to
  *
  * Context: ftrace_lock is held.
  */
-void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				unsigned long to);
+void arch_ftrace_tramp_ask(struct ftrace_patch *patch, struct ftrace_tramp *tramp, bool asks);
+
+/**
+ * arch_ftrace_tramp_silence_direct - let a trampoline go back to the site in the end
+ * @patch: the batch that does it
+ * @tramp: the trampoline, which goes on to a direct function
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_tramp_silence_direct(struct ftrace_patch *patch, struct ftrace_tramp *tramp);
 
 #else /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
-static inline int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
+static inline struct ftrace_tramp *arch_ftrace_tramp_alloc(const struct ftrace_tramp_desc *desc)
 {
-	return -EOPNOTSUPP;
+	return NULL;
 }
 
-static inline void arch_ftrace_tramp_free(struct ftrace_callset *cs)
-{
-}
-
-static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
-					      unsigned int i, ftrace_func_t to)
+static inline void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 {
 }
 
-/* Through the word at a site, ftrace_caller finds a direct function that is all there is. */
-static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
-					      unsigned long to)
+static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch,
+					      struct ftrace_tramp *tramp, unsigned int i,
+					      ftrace_func_t to)
 {
-#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
-	defined(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
-	if (cs->nr_ops == 1)
-		WRITE_ONCE(cs->entry.direct_call, to);
-#endif
+}
+
+static inline void arch_ftrace_tramp_ask(struct ftrace_patch *patch, struct ftrace_tramp *tramp,
+					 bool asks)
+{
+}
+
+static inline void arch_ftrace_tramp_silence_direct(struct ftrace_patch *patch,
+						    struct ftrace_tramp *tramp)
+{
 }
 #endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
 
 /**
  * arch_ftrace_tramp_orc - unwind data of a trampoline
- * @cs: its callset
+ * @tramp: the trampoline
  * @ip: an address in it
  *
  * Only with CONFIG_UNWINDER_ORC.
@@ -482,7 +533,7 @@ static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct
  * Context: any. The unwinder keeps no pointer beyond one step.
  * Return: the entry for @ip.
  */
-struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
+struct orc_entry *arch_ftrace_tramp_orc(struct ftrace_tramp *tramp, unsigned long ip);
 
 /* Return hooks */
 
@@ -566,7 +617,7 @@ struct ftrace_counts {
 #ifdef ARCH_FTRACE_STUB_SIZE
 /**
  * arch_ftrace_stubs_alloc - make stubs of a callset with counts
- * @cs: the callset, with its trampoline
+ * @tramp: where they lead to
  * @counts: the count of the first stub's site, which those of the next ones follow
  * @nr: how many stubs
  *
@@ -577,8 +628,8 @@ struct ftrace_counts {
  * Context: sleeps; ftrace_lock is held.
  * Return: the address of the first stub; 0 without memory.
  */
-unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs,
-				      u64 __percpu *counts, unsigned int nr);
+unsigned long arch_ftrace_stubs_alloc(const struct ftrace_tramp *tramp, u64 __percpu *counts,
+				      unsigned int nr);
 
 /**
  * arch_ftrace_stubs_free - free stubs

@@ -3,9 +3,10 @@
  * Function tracing on x86: the instruction at a site, and how many of them are replaced.
  *
  * Invariants:
- *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset.
+ *  1. A site holds a 5-byte NOP, or a CALL to the target of its callset, or a JMP if
+ *     the target is a direct function that returns to the caller (ftrace_is_jmp()).
  *
- * ftrace_tramp.c makes the trampolines.
+ * callset_tramp.c makes the trampolines.
  */
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
@@ -30,8 +31,8 @@
 
 /**
  * struct site_insn - the instruction at a site: an opcode and four more bytes
- * @op: CALL_INSN_OPCODE, or the first byte of the NOP
- * @arg: where the CALL goes, relative to its end, or the rest of the NOP
+ * @op: CALL_INSN_OPCODE, JMP32_INSN_OPCODE, or the first byte of the NOP
+ * @arg: where the CALL or JMP goes, relative to its end, or the rest of the NOP
  */
 struct site_insn {
 	u8	op;
@@ -46,8 +47,8 @@ static __always_inline struct site_insn ftrace_gen_site(unsigned long ip, unsign
 	if (!target)
 		return *(const struct site_insn *)x86_nops[MCOUNT_INSN_SIZE];
 	return (struct site_insn) {
-		.op	= CALL_INSN_OPCODE,
-		.arg	= target - (ip + MCOUNT_INSN_SIZE),
+		.op	= ftrace_is_jmp(target) ? JMP32_INSN_OPCODE : CALL_INSN_OPCODE,
+		.arg	= ftrace_jmp_get(target) - (ip + MCOUNT_INSN_SIZE),
 	};
 }
 
@@ -206,14 +207,20 @@ struct text_patch *ftrace_patch_insn(struct ftrace_patch *patch, unsigned long i
 	return ftrace_patch_next(patch, ip);
 }
 
+static __always_inline void ftrace_patch_set(struct text_patch *p, unsigned long ip,
+					     unsigned long to)
+{
+	if (!to)
+		text_patch_set_nop(p, ip);
+	else if (ftrace_is_jmp(to))
+		text_patch_set_jump(p, ip, ftrace_jmp_get(to));
+	else
+		text_patch_set_call(p, ip, to);
+}
+
 void arch_ftrace_patch_add(struct ftrace_patch *patch, unsigned long ip, unsigned long to)
 {
-	struct text_patch *p = ftrace_patch_next(patch, ip);
-
-	if (to)
-		text_patch_set_call(p, ip, to);
-	else
-		text_patch_set_nop(p, ip);
+	ftrace_patch_set(ftrace_patch_next(patch, ip), ip, to);
 }
 
 void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
@@ -224,14 +231,8 @@ void arch_ftrace_patch_sites(struct ftrace_patch *patch, unsigned long base,
 		struct text_patch *p = ftrace_patch_next(patch, base + rec->offset);
 		unsigned int n = min(nr, patch->max - patch->nr + 1);
 
-		for (unsigned int i = 0; i < n; i++, to += step) {
-			unsigned long ip = base + rec[i].offset;
-
-			if (to)
-				text_patch_set_call(&p[i], ip, to);
-			else
-				text_patch_set_nop(&p[i], ip);
-		}
+		for (unsigned int i = 0; i < n; i++, to += step)
+			ftrace_patch_set(&p[i], base + rec[i].offset, to);
 		if (patch->ascending == patch->nr)
 			patch->ascending += n - 1;
 		patch->nr += n - 1;

@@ -3,9 +3,10 @@
  * The static trampolines of function tracing on 32 bits, where there are no others.
  *
  * All sites call ftrace_caller or ftrace_regs_caller, and these call
- * ftrace_list_func. The stack frame is a struct pt_regs. The word above it, or
+ * arch_ftrace_ops_list_func. The stack frame is a struct pt_regs. The word above it, or
  * above the frame records that follow it, is where the CALL at the site has put
- * the address to go on at, and the next one the traced function's return address.
+ * the address to go on at, and the next one the traced function's return address. SS is 0
+ * unless all registers are saved: see arch_ftrace_get_regs().
  */
 #include <linux/export.h>
 #include <linux/linkage.h>
@@ -49,7 +50,7 @@ SYM_FUNC_END(ftrace_stub)
 .endm
 
 /* The callback takes ip, parent_ip, ops, and fregs on the stack. */
-.macro CALL_LIST_FUNC cs
+.macro CALL_LIST_FUNC
 	movl	TOP(%esp), %eax
 	movl	%eax, PT_EIP(%esp)
 	subl	$MCOUNT_INSN_SIZE, %eax
@@ -58,9 +59,8 @@ SYM_FUNC_END(ftrace_stub)
 	movl	(%edx), %edx
 	xorl	%ecx, %ecx
 	movl	%ecx, PT_ORIG_EAX(%esp)
-	movl	$\cs, PT_CS(%esp)
 	pushl	%esp
-	call	ftrace_list_func
+	call	arch_ftrace_ops_list_func
 	addl	$4, %esp
 .endm
 
@@ -84,7 +84,8 @@ SYM_FUNC_END(ftrace_stub)
 SYM_FUNC_START(ftrace_caller)
 	subl	$TOP, %esp
 	STORE_ARGS
-	CALL_LIST_FUNC 0
+	movl	$0, PT_OLDSS(%esp)
+	CALL_LIST_FUNC
 	LOAD_ARGS
 	RET
 SYM_FUNC_END(ftrace_caller)
@@ -103,7 +104,8 @@ SYM_FUNC_START(ftrace_regs_caller)
 	STORE_SEGMENT fs, PT_FS
 	STORE_SEGMENT gs, PT_GS
 	STORE_SEGMENT ss, PT_OLDSS
-	CALL_LIST_FUNC __KERNEL_CS
+	movl	$__KERNEL_CS, PT_CS(%esp)
+	CALL_LIST_FUNC
 	movl	PT_EBX(%esp), %ebx
 	movl	PT_ESI(%esp), %esi
 	movl	PT_EDI(%esp), %edi
@@ -133,6 +135,7 @@ SYM_CODE_START(return_to_handler)
 	movl	%ebp, PT_EBP(%esp)
 	leal	PTREGS_SIZE+4(%esp), %eax
 	movl	%eax, PT_OLDESP(%esp)
+	movl	$0, PT_OLDSS(%esp)
 	movl	%esp, %eax
 	call	ftrace_return_to_handler
 	movl	%eax, %ecx

@@ -3,11 +3,9 @@
  * The static trampolines of function tracing.
  *
  * ftrace_caller and ftrace_regs_caller serve the sites of callsets that have
- * no trampoline of their own, and call ftrace_list_func. The stack frame is a
- * struct pt_regs, as in the trampolines that arch/x86/kernel/ftrace_tramp.c emits.
- *
- * Without DYNAMIC_FTRACE nothing is patched: every function calls __fentry__,
- * which asks ftrace_trace_function.
+ * no trampoline of their own, and call arch_ftrace_ops_list_func. The stack frame is a
+ * struct pt_regs, as in the trampolines that callset_tramp.c emits. SS is 0 there
+ * unless all registers are saved: see arch_ftrace_get_regs().
  */
 #include <linux/cfi_types.h>
 #include <linux/export.h>
@@ -29,6 +27,7 @@ SYM_FUNC_END(ftrace_stub)
 
 /* A trampoline goes on here once its direct function is gone. */
 SYM_FUNC_START(ftrace_stub_return)
+	ANNOTATE_NOENDBR
 	RET
 SYM_FUNC_END(ftrace_stub_return)
 
@@ -62,21 +61,16 @@ SYM_FUNC_END(ftrace_stub_return)
 #endif
 .endm
 
-/* Arguments of the callback: ip, parent_ip. The latter's address is left in RCX. */
-.macro CALLBACK_IPS
+/* Arguments of the callback: ip, parent_ip, ops, fregs. */
+.macro CALLBACK_ARGS ss
 	movq	TOP(%rsp), %rdi
 	movq	%rdi, RIP(%rsp)
 	leaq	TOP+8(%rsp), %rcx
+	movq	%rcx, RSP(%rsp)
 	leaq	-MCOUNT_INSN_SIZE(%rdi), %rdi
 	movq	TOP+8(%rsp), %rsi
-.endm
-
-/* And ops, fregs. */
-.macro CALLBACK_ARGS cs
-	CALLBACK_IPS
-	movq	%rcx, RSP(%rsp)
 	movq	$0, ORIG_RAX(%rsp)
-	movq	$\cs, CS(%rsp)
+	movq	$\ss, SS(%rsp)
 	xorl	%edx, %edx
 	movq	%rsp, %rcx
 .endm
@@ -95,23 +89,23 @@ SYM_FUNC_END(ftrace_stub_return)
 	movq	RDI(%rsp), %rdi
 .endm
 
-#ifdef CONFIG_DYNAMIC_FTRACE
-
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 /* A direct function that does nothing, for the self-tests. */
 SYM_FUNC_START(ftrace_stub_direct_tramp)
+	ANNOTATE_NOENDBR
 	CALL_DEPTH_ACCOUNT
 	RET
 SYM_FUNC_END(ftrace_stub_direct_tramp)
 #endif
 
 SYM_FUNC_START(ftrace_caller)
+	ANNOTATE_NOENDBR
 	CALL_DEPTH_ACCOUNT
 	subq	$TOP, %rsp
 	STORE_ARGS
 	CALLBACK_ARGS 0
 	CALL_DEPTH_ACCOUNT
-	call	ftrace_list_func
+	call	arch_ftrace_ops_list_func
 	LOAD_ARGS
 	addq	$TOP, %rsp
 	RET
@@ -119,6 +113,7 @@ SYM_FUNC_END(ftrace_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_caller)
 
 SYM_FUNC_START(ftrace_regs_caller)
+	ANNOTATE_NOENDBR
 	/* The flags survive LEA, and PUSHF puts them where pt_regs has them. */
 	leaq	-(16+RECORDS)(%rsp), %rsp
 	pushfq
@@ -132,10 +127,10 @@ SYM_FUNC_START(ftrace_regs_caller)
 	movq	%r13, R13(%rsp)
 	movq	%r14, R14(%rsp)
 	movq	%r15, R15(%rsp)
-	movq	$__KERNEL_DS, SS(%rsp)
-	CALLBACK_ARGS __KERNEL_CS
+	movq	$__KERNEL_CS, CS(%rsp)
+	CALLBACK_ARGS __KERNEL_DS
 	CALL_DEPTH_ACCOUNT
-	call	ftrace_list_func
+	call	arch_ftrace_ops_list_func
 	LOAD_ARGS
 	movq	R15(%rsp), %r15
 	movq	R14(%rsp), %r14
@@ -153,35 +148,11 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_regs_caller)
 
 /* For sites that the build left as calls, until boot or the module loader has made them NOPs. */
 SYM_FUNC_START(__fentry__)
+	ANNOTATE_NOENDBR
 	CALL_DEPTH_ACCOUNT
 	RET
 SYM_FUNC_END(__fentry__)
 EXPORT_SYMBOL(__fentry__)
-
-#else /* !CONFIG_DYNAMIC_FTRACE */
-
-SYM_FUNC_START(__fentry__)
-	CALL_DEPTH_ACCOUNT
-	cmpq	$ftrace_stub, ftrace_trace_function(%rip)
-	jne	.Ltrace
-	RET
-.Ltrace:
-	subq	$TOP, %rsp
-	STORE_ARGS
-	CALLBACK_IPS
-	/* There are no registers to pass. ftrace_list_func() knows the ops. */
-	xorl	%edx, %edx
-	xorl	%ecx, %ecx
-	movq	ftrace_trace_function(%rip), %r8
-	CALL_NOSPEC r8
-	LOAD_ARGS
-	addq	$TOP, %rsp
-	RET
-SYM_FUNC_END(__fentry__)
-EXPORT_SYMBOL(__fentry__)
-STACK_FRAME_NON_STANDARD_FP(__fentry__)
-
-#endif /* CONFIG_DYNAMIC_FTRACE */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
@@ -200,11 +171,13 @@ STACK_FRAME_NON_STANDARD_FP(__fentry__)
  * Returns to the address at the top of the stack. The RET that led here has also
  * used up a prediction, so there is a CALL to make for the RET that follows; the
  * address that it pushes is dropped. Until then the true address is the return address of the
- * frame, which objtool notes at each instruction. A JMP would be an indirect one,
- * that IBT wants to end at an ENDBR, which no return address is. Call depth
- * accounting has to know of no return here.
+ * frame, which objtool notes at each instruction. RBP holds what it held at the return:
+ * its place in the frame, which is below the stack pointer here, is not to be looked at. A
+ * JMP would be an indirect one, that IBT wants to end at an ENDBR, which no return address
+ * is. Call depth accounting has to know of no return here.
  */
 .macro HANDLER_END
+	UNWIND_HINT_FUNC
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lto_parent\@
 	int3
@@ -224,6 +197,7 @@ SYM_CODE_START(return_to_handler)
 	movq	%rax, RAX(%rsp)
 	leaq	FRAME_SIZE+8(%rsp), %rdi
 	movq	%rdi, RSP(%rsp)
+	movq	$0, SS(%rsp)
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
 	movq	%rax, FRAME_SIZE(%rsp)
@@ -233,8 +207,7 @@ SYM_CODE_START(return_to_handler)
 	HANDLER_END
 SYM_CODE_END(return_to_handler)
 
-#ifdef CONFIG_DYNAMIC_FTRACE
-/* The same for functions that only ftrace_times.c has hooked. */
+/* The same for functions that only kernel/trace/callset/times.c has hooked. */
 SYM_CODE_START(times_return_to_handler)
 	HANDLER_BEGIN
 	pushq	%rax
@@ -245,5 +218,4 @@ SYM_CODE_START(times_return_to_handler)
 	popq	%rax
 	HANDLER_END
 SYM_CODE_END(times_return_to_handler)
-#endif
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -4,10 +4,10 @@
  * where their memory comes from.
  *
  * Invariants:
- *  1. A trampoline calls the ops of its callset and no others, and is never
- *     written again except to silence an ops that is going away (CALL to NOP, or
- *     JMP to a JMP that returns for a direct one) or to follow a change of its
- *     function (CALL to CALL, or JMP to JMP), all through the live patcher.
+ *  1. A trampoline calls the functions of its descriptor and no others, and is never
+ *     written again except to silence one that is going away (CALL to NOP, or
+ *     JMP to a JMP that returns for a direct one) or to put another in its place
+ *     (CALL to CALL, or JMP to JMP), all through the live patcher.
  *  2. Trampolines are reached by direct calls, and from the breakpoint
  *     handler's IRET, neither of which IBT checks: they need no ENDBR and,
  *     having none, are no target for an indirect call.
@@ -22,13 +22,13 @@
  *	mov	%rdi, RIP(%rsp)
  *	lea	FRAME+8(%rsp), %rcx	the function's stack pointer
  *	mov	%rcx, RSP(%rsp)
- *	movq	$0, CS(%rsp)		no full pt_regs
- *   for each ops, after the first with RIP(%rsp) loaded again:
+ *	movq	$0, SS(%rsp)		no full pt_regs
+ *   for each ops, after the first with the return address loaded again:
  *	lea	-5(%rdi), %rdi		ip, the site
  *	mov	FRAME+8(%rsp), %rsi	parent_ip, see below
  *	mov	$ops, %rdx
  *	mov	%rsp, %rcx		fregs
- *	incl	%gs:entered		if the ops has a gate (ftrace_gate.c)
+ *	incl	%gs:entered		if the ops has a gate
  *	call	callback
  *	incl	%gs:left		in the same cases
  *   then:
@@ -58,17 +58,25 @@
  * to, parent_ip is kept after the first load, in a word of the frame, from where it
  * is loaded for the other ones.
  *
- * Where the callset has graph users, ftrace_graph_func() is called after the
- * callbacks, with the site, the place of the return address and the callset. A
- * user that is the only one may have its own function instead. All gates of the
- * users are around the call.
- * Where it has a direct ops, a JMP to that ops' function stands in place of the
- * last RET.
+ * Where there are graph users, one function for all of them is called after the
+ * callbacks, with the site, the place of the return address, an argument of its
+ * own and fregs. All gates of the users are around the call. If no user looks at the
+ * registers, fregs lacks all but the arguments.
+ *
+ * Where there is a direct function, a JMP to it stands in place of the last RET. One
+ * that the sites would jump to (ftrace_is_jmp()) returns to the parent. It finds the stack
+ * as at the site if its address takes the place of the return address, before the
+ * registers are restored:
+ *
+ *	movq	$direct, FRAME(%rsp)
+ *
+ * The RET then goes there, and uses up the prediction of the site's CALL.
  *
  * Between the pt_regs and the return address stand two frame records, of the parent and
  * of the function, with CONFIG_FRAME_POINTER, and the word for parent_ip.
  */
 #include <linux/bitmap.h>
+#include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
@@ -78,11 +86,10 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
-#include <linux/wordpart.h>
 
 #include <asm/ftrace.h>
 #include <asm/nops.h>
@@ -125,43 +132,51 @@ static const u8 emit_other_regs[] = { RAX, RBX, R10, R11, R12, R13, R14, R15 };
 #define EMIT_MAX_CALL		64
 #define EMIT_MAX_GATE		32
 
+/* So long is movq $imm32, disp32(%rsp). */
+#define EMIT_STORE_IMM_LEN	12
+
 /* The most bytes that x86_call_depth_emit_accounting() writes. */
 #define EMIT_MAX_ACCOUNTING	32
 
 #define EMIT_MAX_ORC		8
 
 /**
- * struct ftrace_tramp - the architecture's side of a trampoline
- * @text: the code
+ * struct x86_tramp - a trampoline
+ * @tramp: the code
  * @nr_orc: number of @orc
  * @orc: unwind data; each holds from its offset on
- * @jmp: where the JMP to the direct function is, if there is one
- * @counted: which function of the callset the stubs count for; -1 without stubs
- * @ask: where it is asked whether to count
+ * @direct: it goes on to a direct function
+ * @direct_jmp: which returns to the parent
+ * @leave: where the JMP to the direct function is, or the MOV that lets the RET go there
+ * @ask: where it is asked whether to count; 0 if the stubs count nothing
  * @asks: it is
- * @call: where the CALL of each function of the callset is, and the function that it
- *	  calls; NULL once it is silenced
+ * @nr_calls: number of @call
+ * @call: where the CALL of each function is, and the function that it calls; NULL where
+ *	  there is none, or once it is silenced
  */
-struct ftrace_tramp {
-	u8		*text;
-	unsigned int	nr_orc;
+struct x86_tramp {
+	struct ftrace_tramp	tramp;
+	unsigned int		nr_orc;
 	struct {
 		unsigned int		offset;
 		struct orc_entry	entry;
 	} orc[EMIT_MAX_ORC];
-	unsigned int	jmp;
-	int		counted;
-	unsigned int	ask;
-	bool		asks;
+	bool			direct;
+	bool			direct_jmp;
+	bool			asks;
+	unsigned int		leave;
+	unsigned int		ask;
+	unsigned int		nr_calls;
 	struct {
 		unsigned int		offset;
 		ftrace_func_t		func;
-	} call[];
+	} call[] __counted_by(nr_calls);
 };
 
 /**
  * struct emit - an emitter's state
  * @tramp: the trampoline that is being made
+ * @desc: its description
  * @buf: where the code is written
  * @p: where the next byte goes
  * @end: the first byte after the buffer
@@ -169,13 +184,19 @@ struct ftrace_tramp {
  * @depth: bytes that the stack pointer has moved down
  */
 struct emit {
-	struct ftrace_tramp	*tramp;
-	u8			*buf;
-	u8			*p;
-	u8			*end;
-	bool			full;
-	int			depth;
+	struct x86_tramp		*tramp;
+	const struct ftrace_tramp_desc	*desc;
+	u8				*buf;
+	u8				*p;
+	u8				*end;
+	bool				full;
+	int				depth;
 };
+
+static struct x86_tramp *x86_tramp_of(struct ftrace_tramp *tramp)
+{
+	return container_of(tramp, struct x86_tramp, tramp);
+}
 
 static bool emit_fits(struct emit *e, size_t len)
 {
@@ -210,14 +231,14 @@ static void emit_64(struct emit *e, u64 value)
 }
 
 /* The address at which the next byte will run. */
-static u8 *emit_ip(struct emit *e)
+static u8 *emit_ip(const struct emit *e)
 {
-	return e->tramp->text + (e->p - e->buf);
+	return (u8 *)e->tramp->tramp.text + (e->p - e->buf);
 }
 
 static void emit_note_sp(struct emit *e)
 {
-	struct ftrace_tramp *tramp = e->tramp;
+	struct x86_tramp *tramp = e->tramp;
 	unsigned int i = tramp->nr_orc;
 
 	if (WARN_ON_ONCE(i == EMIT_MAX_ORC))
@@ -301,12 +322,14 @@ static void emit_call_depth(struct emit *e, void *func)
 		x86_call_depth_emit_accounting(&e->p, func, emit_ip(e));
 }
 
+/* As long at every address: the first run of the emitter does not know its own. */
 static void emit_ret(struct emit *e)
 {
-	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
+	if (cpu_wants_rethunk_at(emit_ip(e)))
 		emit_branch(e, JMP32_INSN_OPCODE, x86_return_thunk);
 	else
-		EMIT(e, RET_INSN_OPCODE, INT3_INSN_OPCODE);
+		EMIT(e, RET_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE,
+		     INT3_INSN_OPCODE);
 }
 
 /* Frame records, so that a walk along RBP finds the function and its parent. */
@@ -334,18 +357,22 @@ static void emit_frame_regs(struct emit *e, bool full)
 	emit_store(e, RDI, REG_OFFSET(ip));
 	emit_lea(e, RCX, EMIT_FRAME + 8);
 	emit_store(e, RCX, REG_OFFSET(sp));
-	emit_store_imm(e, full ? __KERNEL_CS : 0, REG_OFFSET(cs));
+	if (full)
+		emit_store_imm(e, __KERNEL_CS, REG_OFFSET(cs));
+	/* See arch_ftrace_get_regs(). */
+	emit_store_imm(e, full ? __KERNEL_DS : 0, REG_OFFSET(ss));
 }
 
-/* How many functions are called: the one that is counted for is not. */
-static unsigned int emit_nr_calls(const struct emit *e, const struct ftrace_callset *cs)
+/* How many functions are called: the one that the stubs count for is not. */
+static unsigned int emit_nr_calls(const struct emit *e)
 {
-	return cs->nr_funcs - (e->tramp->counted >= 0);
+	return e->desc->nr_funcs - !!e->desc->counts;
 }
 
-static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
+static void emit_prologue(struct emit *e)
 {
-	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+	const struct ftrace_tramp_desc *desc = e->desc;
+	bool full = desc->flags & FTRACE_OPS_FL_SAVE_REGS;
 
 	emit_note_sp(e);
 	emit_call_depth(e, NULL);
@@ -355,15 +382,14 @@ static void emit_prologue(struct emit *e, const struct ftrace_callset *cs)
 		emit_move_sp(e, -REG_OFFSET(flags), false);
 		emit_save(e, emit_other_regs, ARRAY_SIZE(emit_other_regs));
 		emit_store_imm(e, 0, REG_OFFSET(orig_ax));
-		emit_store_imm(e, __KERNEL_DS, REG_OFFSET(ss));
 	} else {
 		emit_move_sp(e, -EMIT_FRAME, false);
-		if (cs->flags & FTRACE_OPS_FL_IPMODIFY)
+		if (desc->flags & FTRACE_OPS_FL_IPMODIFY)
 			emit_store(e, RAX, REG_OFFSET(ax));
 	}
 	emit_save(e, emit_arg_regs, ARRAY_SIZE(emit_arg_regs));
-	/* Graph users see no registers, but the epilogue may want the address. */
-	if (emit_nr_calls(e, cs) || cs->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
+	/* Functions get them. The epilogue may want the address, and unwinders the frame. */
+	if (emit_nr_calls(e) || desc->graph_regs || desc->flags || IS_ENABLED(CONFIG_FRAME_POINTER))
 		emit_frame_regs(e, full);
 }
 
@@ -403,7 +429,7 @@ static void emit_percpu_reg(struct emit *e, u8 rex, u8 op, u8 modrm)
 static void emit_count_site(struct emit *e)
 {
 	if (e->tramp->asks)
-		emit_branch(e, JMP32_INSN_OPCODE, e->tramp->text + e->tramp->ask);
+		emit_branch(e, JMP32_INSN_OPCODE, (u8 *)e->tramp->tramp.text + e->tramp->ask);
 	else
 		emit_bytes(e, x86_nops[CALL_INSN_SIZE], CALL_INSN_SIZE);
 	emit_percpu_reg(e, 0x49, 0xff, 0x03);			/* incq %gs:(%r11) */
@@ -417,12 +443,12 @@ static void emit_skip_if_not_zero(struct emit *e, u8 *dest)
 
 static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
 {
-	u8 *count = e->tramp->text + CALL_INSN_SIZE;
+	u8 *count = (u8 *)e->tramp->tramp.text + CALL_INSN_SIZE;
 	u8 *rest = count + (IS_ENABLED(CONFIG_SMP) ? 4 : 3);
 
 	e->tramp->ask = e->p - e->buf;
 	EMIT(e, 0x49, 0xba);					/* movabs $current, %r10 */
-	emit_64(e, (__force unsigned long)&pcpu_hot.current_task);
+	emit_64(e, (__force unsigned long)&current_task);
 	emit_percpu_reg(e, 0x4d, 0x8b, 0x12);			/* mov %gs:(%r10), %r10 */
 	EMIT(e, 0x4d, 0x8b, 0x92);				/* mov ignored(%r10), %r10 */
 	emit_32(e, offsetof(struct task_struct, ftrace_pid_ignored));
@@ -440,26 +466,27 @@ static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
 }
 
 /*
- * Calls @func with @arg as third argument, inside of the gates of @nr ops; returns where
- * the CALL is.
+ * Calls @func with @arg as third argument and the registers as fourth, inside of the gates of
+ * @nr calls; returns where the CALL is.
  */
-static unsigned int emit_call(struct emit *e, const void *arg, void *func,
-			      const struct ftrace_callset_link *link, unsigned int nr)
+static unsigned int emit_call(struct emit *e, void *func, const void *arg,
+			      const struct ftrace_tramp_call *call, unsigned int nr)
 {
 	unsigned int offset, i;
 
 	for (i = 0; i < nr; i++) {
-		if (link[i].gate)
-			emit_count(e, &link[i].gate->count->entered);
+		if (call[i].gate)
+			emit_count(e, &call[i].gate->count->entered);
 	}
+	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
 	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
 	emit_64(e, (unsigned long)arg);
 	emit_call_depth(e, func);
 	offset = e->p - e->buf;
 	emit_branch(e, CALL_INSN_OPCODE, func);
 	for (i = 0; i < nr; i++) {
-		if (link[i].gate)
-			emit_count(e, &link[i].gate->count->left);
+		if (call[i].gate)
+			emit_count(e, &call[i].gate->count->left);
 	}
 	return offset;
 }
@@ -469,13 +496,11 @@ static void emit_site(struct emit *e)
 	EMIT(e, 0x48, 0x8d, 0x7f, (u8)-MCOUNT_INSN_SIZE);	/* lea -5(%rdi), %rdi */
 }
 
-static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsigned int i,
-			   bool first)
+static void emit_func_call(struct emit *e, unsigned int i, bool first)
 {
-	ftrace_func_t func = ftrace_ops_get_func(cs->ops[i]);
-	/* An ops may find the address replaced that its function returns to. */
-	bool keep = emit_nr_calls(e, cs) > 1 &&
-		    cs->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RETHOOK);
+	const struct ftrace_tramp_call *call = &e->desc->calls[i];
+	/* It may find the address replaced that its function returns to. */
+	bool keep = emit_nr_calls(e) > 1 && e->desc->flags & FTRACE_OPS_FL_SAVE_REGS;
 
 	/* The function called before it may have altered the register. */
 	if (!first)
@@ -484,39 +509,51 @@ static void emit_func_call(struct emit *e, const struct ftrace_callset *cs, unsi
 	emit_load(e, RSI, keep && !first ? EMIT_FRAME_PARENT : EMIT_FRAME + 8);
 	if (keep && first)
 		emit_store(e, RSI, EMIT_FRAME_PARENT);
-	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
-	e->tramp->call[i].func = func;
-	e->tramp->call[i].offset = emit_call(e, cs->ops[i], func, &cs->link[i], 1);
+	e->tramp->call[i].func = call->func;
+	e->tramp->call[i].offset = emit_call(e, call->func, call->arg, call, 1);
 }
 
-static void emit_graph_call(struct emit *e, const struct ftrace_callset *cs)
+static void emit_graph_call(struct emit *e)
 {
+	const struct ftrace_tramp_desc *desc = e->desc;
+
 	emit_load(e, RDI, EMIT_FRAME);
 	emit_site(e);
 	emit_lea(e, RSI, EMIT_FRAME + 8);
-	emit_call(e, cs, cs->graph_func, &cs->link[cs->nr_funcs], cs->nr_graph);
+	emit_call(e, desc->graph_func, desc->graph_arg, &desc->calls[desc->nr_funcs],
+		  desc->nr_graph);
 }
 
-static void emit_leave(struct emit *e, const struct ftrace_callset *cs)
+/* The RET will go there. Text lies in the top 2 GiB, so the operand has all of the address. */
+static void emit_direct_jmp(struct emit *e)
 {
-	if (cs->direct) {
-		e->tramp->jmp = e->p - e->buf;
-		emit_branch(e, JMP32_INSN_OPCODE, (void *)ftrace_ops_direct(cs->direct));
+	e->tramp->leave = e->p - e->buf;
+	emit_store_imm(e, ftrace_jmp_get(e->desc->direct), e->depth);
+}
+
+static void emit_leave(struct emit *e)
+{
+	if (e->tramp->direct && !e->tramp->direct_jmp) {
+		e->tramp->leave = e->p - e->buf;
+		emit_branch(e, JMP32_INSN_OPCODE, (void *)e->desc->direct);
 	} else {
 		emit_ret(e);
 	}
 }
 
-static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
+static void emit_epilogue(struct emit *e)
 {
-	bool full = cs->flags & FTRACE_OPS_FL_SAVE_REGS;
+	unsigned long flags = e->desc->flags;
+	bool full = flags & FTRACE_OPS_FL_SAVE_REGS;
 
 	/* A callback that gets all registers may have changed where to go on. */
-	if (full || (cs->flags & FTRACE_OPS_FL_IPMODIFY)) {
+	if (full || (flags & FTRACE_OPS_FL_IPMODIFY)) {
 		emit_load(e, RAX, REG_OFFSET(ip));
 		emit_store(e, RAX, EMIT_FRAME);
 		emit_load(e, RAX, REG_OFFSET(ax));
 	}
+	if (e->tramp->direct_jmp)
+		emit_direct_jmp(e);
 	if (full)
 		emit_restore(e, emit_other_regs + 1, ARRAY_SIZE(emit_other_regs) - 1);
 	if (full || IS_ENABLED(CONFIG_FRAME_POINTER))
@@ -529,45 +566,52 @@ static void emit_epilogue(struct emit *e, const struct ftrace_callset *cs)
 	} else {
 		emit_move_sp(e, EMIT_FRAME, false);
 	}
-	emit_leave(e, cs);
+	emit_leave(e);
 }
 
-/* Calls all ops, but for the one that is counted for. */
-static void emit_ops(struct emit *e, const struct ftrace_callset *cs)
+/* Calls all functions, but for the one that is counted for. */
+static void emit_calls(struct emit *e)
 {
 	bool first = true;
 
-	emit_prologue(e, cs);
-	for (int i = 0; i < cs->nr_funcs; i++) {
-		if (i == e->tramp->counted)
+	emit_prologue(e);
+	for (unsigned int i = 0; i < e->desc->nr_funcs; i++) {
+		if (!e->desc->calls[i].func)
 			continue;
-		emit_func_call(e, cs, i, first);
+		emit_func_call(e, i, first);
 		first = false;
 	}
-	if (cs->nr_graph)
-		emit_graph_call(e, cs);
-	emit_epilogue(e, cs);
+	if (e->desc->nr_graph)
+		emit_graph_call(e);
+	emit_epilogue(e);
+}
+
+/* Where nothing is called, the stack stays as it is. */
+static void emit_no_calls(struct emit *e)
+{
+	emit_note_sp(e);
+	emit_call_depth(e, NULL);
+	if (e->tramp->direct_jmp)
+		emit_direct_jmp(e);
+	emit_leave(e);
 }
 
 /* Returns the size of the code; 0 if it does not fit, which would be a mistake here. */
-static unsigned int emit_tramp(struct ftrace_tramp *tramp, const struct ftrace_callset *cs,
+static unsigned int emit_tramp(struct x86_tramp *tramp, const struct ftrace_tramp_desc *desc,
 			       u8 *buf, size_t max)
 {
-	struct emit e = { .tramp = tramp, .buf = buf, .p = buf, .end = buf + max };
+	struct emit e = { .tramp = tramp, .desc = desc, .buf = buf, .p = buf, .end = buf + max };
 
 	tramp->nr_orc = 0;
 
-	if (tramp->counted >= 0)
+	if (desc->counts)
 		emit_count_site(&e);
-	if (emit_nr_calls(&e, cs) + cs->nr_graph) {
-		emit_ops(&e, cs);
-	} else {
-		emit_note_sp(&e);
-		emit_call_depth(&e, NULL);
-		emit_leave(&e, cs);
-	}
-	if (tramp->counted >= 0)
-		emit_count_ask(&e, cs->counts);
+	if (emit_nr_calls(&e) + desc->nr_graph)
+		emit_calls(&e);
+	else
+		emit_no_calls(&e);
+	if (desc->counts)
+		emit_count_ask(&e, desc->counts);
 	return WARN_ON_ONCE(e.full) ? 0 : e.p - e.buf;
 }
 
@@ -607,12 +651,10 @@ static struct tramp_area *tramp_area_add(size_t size)
 {
 	unsigned int nr = size / TRAMP_UNIT;
 	struct tramp_area *area = kzalloc(struct_size(area, used, BITS_TO_LONGS(nr)), GFP_KERNEL);
-	void *text = area ? execmem_alloc(EXECMEM_FTRACE, size) : NULL;
+	void *text = area ? execmem_alloc_rw(EXECMEM_FTRACE, size) : NULL;
 
-	if (text) {
-		memset64(text, REPEAT_BYTE(INT3_INSN_OPCODE), size / sizeof(u64));
-		set_vm_flush_reset_perms(text);
-	}
+	if (text)
+		memset(text, INT3_INSN_OPCODE, size);
 	if (!text || set_memory_rox((unsigned long)text, size >> PAGE_SHIFT)) {
 		execmem_free(text);
 		kfree(area);
@@ -687,119 +729,109 @@ static void tramp_text_free(unsigned long text, size_t size)
 	}
 }
 
-/* Which of a callset's functions its stubs count for, or -1. */
-static int tramp_counted(const struct ftrace_callset *cs)
+static struct x86_tramp *tramp_make(const struct ftrace_tramp_desc *desc)
 {
-	int i = 0;
+	struct x86_tramp *tramp;
 
-	if (!cs->counts)
-		return -1;
-	while (cs->ops[i]->counts != cs->counts)
-		i++;
-	return i;
+	tramp = kzalloc(struct_size(tramp, call, desc->nr_funcs), GFP_KERNEL);
+	if (!tramp)
+		return NULL;
+	tramp->nr_calls = desc->nr_funcs;
+	tramp->direct = desc->direct;
+	tramp->direct_jmp = ftrace_is_jmp(desc->direct);
+	tramp->asks = desc->asks;
+	return tramp;
 }
 
-/* Whether some calls are not to be counted. */
-static bool tramp_asks(const struct ftrace_ops *ops)
+static bool tramp_write(struct x86_tramp *tramp, const struct ftrace_tramp_desc *desc)
 {
-	return ops->func != ops->saved_func;
-}
+	size_t max = EMIT_MAX_FIXED + (desc->nr_funcs + 1) * EMIT_MAX_CALL +
+		     (desc->nr_funcs + desc->nr_graph) * EMIT_MAX_GATE;
+	u8 *buf __free(kvfree) = kvmalloc(max, GFP_KERNEL);
+	u8 *text;
 
-int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
-{
-	size_t max = EMIT_MAX_FIXED + (cs->nr_funcs + 1) * EMIT_MAX_CALL +
-		     cs->nr_ops * EMIT_MAX_GATE;
-	struct ftrace_tramp *tramp __free(kfree) = NULL;
-	u8 *buf __free(kvfree) = NULL;
-	unsigned int size;
-
-	buf = kvmalloc(max, GFP_KERNEL);
-	tramp = kzalloc(struct_size(tramp, call, cs->nr_funcs), GFP_KERNEL);
-	if (!buf || !tramp)
-		return -ENOMEM;
-
-	tramp->counted = tramp_counted(cs);
-	tramp->asks = tramp->counted >= 0 && tramp_asks(cs->ops[tramp->counted]);
+	if (!buf)
+		return false;
 	/* Once for the size, which is the same everywhere, and once for good. */
-	tramp->text = (u8 *)ftrace_caller;
-	size = emit_tramp(tramp, cs, buf, max);
-	tramp->text = size ? tramp_text_alloc(size) : NULL;
-	if (!tramp->text)
-		return -ENOMEM;
-	emit_tramp(tramp, cs, buf, max);
-	text_poke_copy(tramp->text, buf, size);
-
-	cs->tramp = (unsigned long)tramp->text;
-	cs->tramp_size = size;
-	cs->arch = no_free_ptr(tramp);
-	return 0;
+	tramp->tramp.text = (unsigned long)ftrace_caller;
+	tramp->tramp.size = emit_tramp(tramp, desc, buf, max);
+	text = tramp->tramp.size ? tramp_text_alloc(tramp->tramp.size) : NULL;
+	if (!text)
+		return false;
+	tramp->tramp.text = (unsigned long)text;
+	emit_tramp(tramp, desc, buf, max);
+	text_poke_copy(text, buf, tramp->tramp.size);
+	return true;
 }
 
-void arch_ftrace_tramp_free(struct ftrace_callset *cs)
+struct ftrace_tramp *arch_ftrace_tramp_alloc(const struct ftrace_tramp_desc *desc)
 {
-	struct ftrace_tramp *tramp = cs->arch;
+	struct x86_tramp *tramp = tramp_make(desc);
 
 	if (!tramp)
-		return;
-	tramp_text_free(cs->tramp, cs->tramp_size);
-	kfree(tramp);
+		return NULL;
+	if (!tramp_write(tramp, desc)) {
+		kfree(tramp);
+		return NULL;
+	}
+	return &tramp->tramp;
 }
 
-static void tramp_set_ask(struct ftrace_patch *patch, struct ftrace_callset *cs, bool asks)
+void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 {
-	struct ftrace_tramp *tramp = cs->arch;
+	if (!tramp)
+		return;
+	tramp_text_free(tramp->text, tramp->size);
+	kfree(x86_tramp_of(tramp));
+}
+
+void arch_ftrace_tramp_ask(struct ftrace_patch *patch, struct ftrace_tramp *tramp, bool asks)
+{
+	struct x86_tramp *x86 = x86_tramp_of(tramp);
 	struct text_patch *insn;
 
-	if (tramp->asks == asks)
+	if (!x86->ask || x86->asks == asks)
 		return;
-	tramp->asks = asks;
-	insn = ftrace_patch_insn(patch, cs->tramp);
+	x86->asks = asks;
+	insn = ftrace_patch_insn(patch, tramp->text);
 	if (asks)
-		text_patch_set_jump(insn, cs->tramp, cs->tramp + tramp->ask);
+		text_patch_set_jump(insn, tramp->text, tramp->text + x86->ask);
 	else
-		text_patch_set_nop(insn, cs->tramp);
+		text_patch_set_nop(insn, tramp->text);
 }
 
-void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_tramp *tramp,
 				unsigned int i, ftrace_func_t to)
 {
-	struct ftrace_tramp *tramp = cs->arch;
+	struct x86_tramp *x86 = x86_tramp_of(tramp);
 
-	if (!tramp || i >= cs->nr_funcs)
+	if (i >= x86->nr_calls || !x86->call[i].func || x86->call[i].func == to)
 		return;
-	if (i == tramp->counted) {
-		/* One that is going away counts on: its counts stay as long as the code. */
-		tramp_set_ask(patch, cs, to && tramp_asks(cs->ops[i]));
-		return;
-	}
-	if (!tramp->call[i].func || tramp->call[i].func == to)
-		return;
-	arch_ftrace_patch_add(patch, cs->tramp + tramp->call[i].offset, (unsigned long)to);
-	tramp->call[i].func = to;
+	arch_ftrace_patch_add(patch, tramp->text + x86->call[i].offset, (unsigned long)to);
+	x86->call[i].func = to;
 }
 
-void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				unsigned long to)
+/* The JMP goes to a RET then, and the MOV of the address that the RET is to go to is skipped. */
+void arch_ftrace_tramp_silence_direct(struct ftrace_patch *patch, struct ftrace_tramp *tramp)
 {
-	struct ftrace_tramp *tramp = cs->arch;
-	unsigned long ip;
+	struct x86_tramp *x86 = x86_tramp_of(tramp);
+	unsigned long ip = tramp->text + x86->leave;
 
-	if (!tramp)
-		return;
-	ip = cs->tramp + tramp->jmp;
-	text_patch_set_jump(ftrace_patch_insn(patch, ip), ip, to);
+	text_patch_set_jump(ftrace_patch_insn(patch, ip), ip,
+			    x86->direct_jmp ? ip + EMIT_STORE_IMM_LEN :
+					      (unsigned long)ftrace_stub_return);
 }
 
-struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip)
+struct orc_entry *arch_ftrace_tramp_orc(struct ftrace_tramp *tramp, unsigned long ip)
 {
-	struct ftrace_tramp *tramp = cs->arch;
+	struct x86_tramp *x86 = x86_tramp_of(tramp);
 	unsigned int i;
 
-	for (i = 1; i < tramp->nr_orc; i++) {
-		if (ip - cs->tramp < tramp->orc[i].offset)
+	for (i = 1; i < x86->nr_orc; i++) {
+		if (ip - tramp->text < x86->orc[i].offset)
 			break;
 	}
-	return &tramp->orc[i - 1].entry;
+	return &x86->orc[i - 1].entry;
 }
 
 /**
@@ -837,7 +869,7 @@ static void stubs_fill(struct tramp_stub *stub, unsigned int nr, const u64 __per
 	}
 }
 
-unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs, u64 __percpu *counts,
+unsigned long arch_ftrace_stubs_alloc(const struct ftrace_tramp *tramp, u64 __percpu *counts,
 				      unsigned int nr)
 {
 	size_t size = nr * sizeof(struct tramp_stub);
@@ -845,7 +877,7 @@ unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs, u64 __per
 	u8 *text = stub ? tramp_text_alloc(size) : NULL;
 
 	if (text) {
-		stubs_fill(stub, nr, counts, (unsigned long)text, cs->tramp);
+		stubs_fill(stub, nr, counts, (unsigned long)text, tramp->text);
 		text_poke_copy(text, stub, size);
 	}
 	kfree(stub);

@@ -225,6 +225,6 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 
 	patch = arch_ftrace_patch_begin(16);
 	for_each_ftrace_link(link, ops)
-		arch_ftrace_tramp_retarget(patch, link->cs, link - link->cs->link, to);
+		ftrace_callset_retarget(link, patch, to);
 	arch_ftrace_patch_end(patch);
 }

@@ -119,7 +119,7 @@ static void callset_free(struct ftrace_retiree *retiree)
 
 	if (ftrace_stubs_used(cs))
 		ftrace_stubs_free(cs);
-	arch_ftrace_tramp_free(cs);
+	arch_ftrace_tramp_free(cs->arch);
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
 		ftrace_gate_put(cs->link[i].gate);
 	kfree(cs);
@@ -169,8 +169,21 @@ static void callset_set_entry(struct ftrace_callset *cs)
 {
 	cs->entry.func = cs->one ? callset_entry_one : callset_entry_func;
 }
+
+/* And there it finds a direct function that is all there is. */
+static void callset_set_entry_direct(struct ftrace_callset *cs, unsigned long addr)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	if (cs->direct && cs->nr_ops == 1)
+		WRITE_ONCE(cs->entry.direct_call, addr);
+#endif
+}
 #else
 static void callset_set_entry(struct ftrace_callset *cs)
+{
+}
+
+static void callset_set_entry_direct(struct ftrace_callset *cs, unsigned long addr)
 {
 }
 #endif
@@ -195,8 +208,7 @@ static struct ftrace_callset *callset_alloc(struct ftrace_ops **ops, unsigned in
 	/* That the registers are there is for ftrace_ops_call() to see. */
 	cs->one = ftrace_callset_is_plain(cs) && !(cs->flags & FTRACE_OPS_FL_SAVE_REGS);
 	callset_set_entry(cs);
-	if (cs->direct && !IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES))
-		arch_ftrace_tramp_redirect(NULL, cs, direct);
+	callset_set_entry_direct(cs, cs->direct_addr);
 	return cs;
 }
 
@@ -408,6 +420,49 @@ void ftrace_callsets_drop_idle(void)
 		callset_drop(cs);
 }
 
+/* The function of @cs that its stubs count for, or NULL. */
+static const struct ftrace_ops *callset_counted(const struct ftrace_callset *cs)
+{
+	for (unsigned int i = 0; cs->counts && i < cs->nr_funcs; i++) {
+		if (cs->ops[i]->counts == cs->counts)
+			return cs->ops[i];
+	}
+	return NULL;
+}
+
+/* Whether some calls are not to be counted. */
+static bool callset_asks(const struct ftrace_ops *counted)
+{
+	return counted && counted->func != counted->saved_func;
+}
+
+/**
+ * ftrace_callset_retarget - let a callset's trampoline call another function for an ops
+ * @link: the callset's link to the ops
+ * @patch: the batch that does it
+ * @to: the new function; NULL to pass over the ops for good
+ *
+ * Nothing happens where there is no trampoline, or the ops is no function.
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_callset_retarget(struct ftrace_callset_link *link, struct ftrace_patch *patch,
+			     ftrace_func_t to)
+{
+	struct ftrace_callset *cs = link->cs;
+	unsigned int i = link - cs->link;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!cs->arch || i >= cs->nr_funcs)
+		return;
+	/* One that is going away counts on: its counts stay as long as the code. */
+	if (cs->ops[i] == callset_counted(cs))
+		arch_ftrace_tramp_ask(patch, cs->arch, to && callset_asks(cs->ops[i]));
+	else
+		arch_ftrace_tramp_retarget(patch, cs->arch, i, to);
+}
+
 /**
  * ftrace_callset_silence - let a callset pass over an ops that is going away
  * @link: the callset's link to the ops
@@ -429,11 +484,13 @@ void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patc
 	hash_del(&cs->hash);
 	hlist_del_init(&link->node);
 	if (cs->ops[i] == cs->direct) {
-		arch_ftrace_tramp_redirect(patch, cs, (unsigned long)ftrace_stub_return);
+		callset_set_entry_direct(cs, (unsigned long)ftrace_stub_return);
+		if (cs->arch)
+			arch_ftrace_tramp_silence_direct(patch, cs->arch);
 		cs->direct = NULL;
 		WRITE_ONCE(cs->direct_addr, 0);
-	} else if (i < cs->nr_funcs) {
-		arch_ftrace_tramp_retarget(patch, cs, i, NULL);
+	} else {
+		ftrace_callset_retarget(link, patch, NULL);
 	}
 	WRITE_ONCE(cs->ops[i], callset_nobody);
 	cs->nr_gone++;
@@ -453,6 +510,40 @@ static struct ftrace_counts *callset_stub_counts(const struct ftrace_callset *cs
 	return NULL;
 }
 
+/* Returns false without memory. */
+static bool callset_make_tramp(struct ftrace_callset *cs)
+{
+	const struct ftrace_ops *counted = callset_counted(cs);
+	struct ftrace_tramp_call *calls __free(kfree) = NULL;
+	struct ftrace_tramp_desc desc = {
+		.flags		= cs->flags,
+		.nr_funcs	= cs->nr_funcs,
+		.nr_graph	= cs->nr_graph,
+		.graph_func	= cs->graph_func,
+		.graph_arg	= cs,
+		.direct		= cs->direct_addr,
+		.counts		= cs->counts,
+		.asks		= callset_asks(counted),
+	};
+
+	calls = kcalloc(cs->nr_ops, sizeof(*calls), GFP_KERNEL);
+	if (!calls)
+		return false;
+	for (unsigned int i = 0; i < cs->nr_funcs + cs->nr_graph; i++) {
+		calls[i].arg = cs->ops[i];
+		calls[i].gate = cs->link[i].gate;
+		if (i < cs->nr_funcs && cs->ops[i] != counted)
+			calls[i].func = ftrace_ops_get_func(cs->ops[i]);
+	}
+	desc.calls = calls;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	/* A user's own function does without. */
+	desc.graph_regs = cs->nr_graph && cs->graph_func == cs->ops[cs->nr_funcs]->graph_func;
+#endif
+	cs->arch = arch_ftrace_tramp_alloc(&desc);
+	return cs->arch;
+}
+
 /*
  * Without a trampoline sites go through ftrace_caller. Where there are trampolines it does
  * not go on to a direct function.
@@ -467,10 +558,12 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 	    (!cs->direct && ftrace_retired_is_full()))
 		return ret;
 	cs->counts = callset_stub_counts(cs);
-	if (arch_ftrace_tramp_alloc(cs)) {
+	if (!callset_make_tramp(cs)) {
 		cs->counts = NULL;
 		return ret;
 	}
+	cs->tramp = cs->arch->text;
+	cs->tramp_size = cs->arch->size;
 	ftrace_counts_get(cs->counts);
 	callset_nr_tramps++;
 	cs->code.cs = cs;
@@ -600,7 +693,8 @@ struct orc_entry *ftrace_tramp_orc(unsigned long ip)
 	if (!code)
 		return NULL;
 	/* A stub leaves the stack as a trampoline finds it. */
-	return arch_ftrace_tramp_orc(code->cs, code == &code->cs->code ? ip : code->cs->tramp);
+	return arch_ftrace_tramp_orc(code->cs->arch,
+				     code == &code->cs->code ? ip : code->cs->tramp);
 }
 #endif
 

@@ -23,6 +23,8 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr);
 int ftrace_callsets_establish(void);
 int ftrace_callset_establish(struct ftrace_callset *cs);
+void ftrace_callset_retarget(struct ftrace_callset_link *link, struct ftrace_patch *patch,
+			     ftrace_func_t to);
 void ftrace_callset_silence(struct ftrace_callset_link *link, struct ftrace_patch *patch);
 void ftrace_callsets_drop_idle(void);
 int ftrace_callset_reserve(struct ftrace_callset *cs, struct ftrace_table *table,

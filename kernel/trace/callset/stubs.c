@@ -104,7 +104,7 @@ static struct ftrace_code *stub_group_make(struct ftrace_callset *cs,
 	group->cs = cs;
 	group->size = nr * ARCH_FTRACE_STUB_SIZE;
 	group->name = FTRACE_STUB_SYM;
-	group->start = arch_ftrace_stubs_alloc(cs, counts, nr);
+	group->start = arch_ftrace_stubs_alloc(cs->arch, counts, nr);
 	if (!group->start) {
 		kfree(group);
 		return NULL;
