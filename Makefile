@@ -87,7 +87,7 @@ with_old = $(if $(AGAINST),--against build/bench/against.json)
 bench: ours stock
 	@$(take_old)
 	@harness/setup guest
-	@tools/testing/recordmcount/speed build/stock build/base
+	@tools/testing/sitetable/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
 	@harness/bench-scale --max 100000

@@ -4,7 +4,7 @@
  *
  * The build leaves one u32 a site in the section __mcount_loc:
  *
- *  - In a module, and in an image that scripts/recordmcount has not finished,
+ *  - In a module, and in an image that scripts/sitetable has not finished,
  *    the distance from the entry itself to the site, in the order of the link.
  *  - In a finished image, the distance from _text, ascending; struct
  *    ftrace_image_sites says so, and how many entries count.
@@ -13,11 +13,11 @@
  *    be the distance of a site that lies one byte before its own entry, where
  *    no text is: the two forms cannot be mistaken for each other, and the link
  *    of a module may mix them.
- *  - With -fpatchable-function-entry, the address of the room that the compiler left
- *    for each function. The architecture knows where the site is in it. With
- *    -mrecord-mcount, where that is not left to recordmcount, and where recordmcount
- *    finishes no image, the address of the site. There are no other entries then, and
- *    boot sorts them.
+ *  - Where the architecture has no sitetable, a long that is the address of the site
+ *    or, with -fpatchable-function-entry, of the room that the compiler left for each
+ *    function. The architecture knows where the site is in it. There are no other
+ *    entries then. scripts/sorttable may have sorted them, and cleared those of weak
+ *    functions that lost the link. KASLR moves these away from zero, but not into text.
  *
  * A table is made of those that lie in one piece of text. When the text goes, all
  * that know its sites are told here, in this order: the callsets, the function
@@ -55,11 +55,11 @@
 #include "../trace.h"
 
 /* A table of addresses; see the top of the file. */
-#define FTRACE_ENTRIES_ARE_PLACES (!IS_ENABLED(CONFIG_FTRACE_MCOUNT_IN_IMAGE))
+#define FTRACE_ENTRIES_ARE_PLACES (!IS_ENABLED(CONFIG_FTRACE_MCOUNT_USE_SITETABLE))
 #define FTRACE_ENTRY_WORDS	(FTRACE_ENTRIES_ARE_PLACES ? sizeof(long) / sizeof(u32) : 1)
 
 /**
- * struct ftrace_image_sites - the note of scripts/recordmcount about the image
+ * struct ftrace_image_sites - the note of scripts/sitetable about the image
  * @version: 1 if the table is finished, 0 if it is as the linker left it
  * @nr: number of entries that count
  * @dropped: entries of weak functions that lost the link
@@ -113,8 +113,12 @@ static unsigned long __init image_site(unsigned int i)
 {
 	u32 *entry = &__start_mcount_loc[i * FTRACE_ENTRY_WORDS];
 
-	if (FTRACE_ENTRIES_ARE_PLACES)
-		return ftrace_call_adjust(*(unsigned long *)entry);
+	if (FTRACE_ENTRIES_ARE_PLACES) {
+		unsigned long ip = *(unsigned long *)entry;
+
+		/* The architecture may read what is there. */
+		return is_kernel_text(ip) || is_kernel_inittext(ip) ? ftrace_call_adjust(ip) : 0;
+	}
 
 	if (image_sites()->version)
 		return (unsigned long)_text + *entry;

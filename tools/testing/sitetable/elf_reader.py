@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reads ELF files for the tests, with nothing but struct: the side that the tests compare
-recordmcount with must not come from the library that it uses itself.
+sitetable with must not come from the library that it uses itself.
 
 Formats: System V ABI, Edition 4.1, chapter 4; gABI for extended numbering."""
 import struct
@@ -10,7 +10,6 @@ SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP = 2, 4, 0x200
 STT_FUNC, STT_SECTION, STT_FILE = 2, 3, 4
 STB_LOCAL, STB_WEAK = 0, 2
 SHN_LORESERVE, SHN_XINDEX = 0xff00, 0xffff
-EM_SH = 42
 
 EHDR_FIELDS = {
     64: [("e_type", 16, 2), ("e_machine", 18, 2), ("e_version", 20, 4), ("e_entry", 24, 8),
@@ -108,24 +107,15 @@ class Elf:
             self.symbols.append(Symbol(i, self.string(strings + name), info, sec, value, size))
 
     def relocations(self, sec):
-        """(offset, type, symbol, addend) of each; the addend of REL, and of SuperH, is read in place."""
+        """(offset, type, symbol, addend) of each; the addend of REL is read in place."""
         form = {(64, True): "QQq", (64, False): "QQ", (32, True): "IIi", (32, False): "II"}
         rela = sec.sh_type == SHT_RELA
-        in_place = not rela or self.e_machine == EM_SH
         target = self.sections[sec.sh_info]
         for row in struct.iter_unpack(self.order + form[self.bits, rela], self.content(sec)):
             shift = 32 if self.bits == 64 else 8
             addend = struct.unpack_from(self.order + "i", self.data,
-                                        target.sh_offset + row[0])[0] if in_place else row[2]
-            info = self.info(row[1])
-            yield (row[0], info & ((1 << shift) - 1), self.symbols[info >> shift], addend)
-
-    def info(self, word):
-        """r_info; MIPS has the three types in bytes that do not follow the byte order."""
-        if (self.e_machine, self.bits, self.order) != (8, 64, "<"):
-            return word
-        symbol, types = struct.unpack("<I4s", struct.pack("<Q", word))
-        return symbol << 32 | int.from_bytes(types, "big")
+                                        target.sh_offset + row[0])[0] if not rela else row[2]
+            yield (row[0], row[1] & ((1 << shift) - 1), self.symbols[row[1] >> shift], addend)
 
     def rel_sections(self):
         return [s for s in self.sections if s.sh_type in (SHT_REL, SHT_RELA)]

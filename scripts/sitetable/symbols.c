@@ -19,7 +19,7 @@
  */
 #include <stdlib.h>
 
-#include "recordmcount-object.h"
+#include "object.h"
 
 #ifndef SHT_LLVM_ADDRSIG
 #define SHT_LLVM_ADDRSIG	0x6fff4c03
@@ -45,9 +45,6 @@ static void bases_find(struct elf_file *f)
 		if (!sym.sec || sym.type > STT_SECTION)
 			continue;
 		if (sec->base_sym && sym.type != STT_SECTION)
-			continue;
-		/* A reference to a function in Thumb gets an odd address. */
-		if (!f->machine->in_image && sym.type == STT_FUNC)
 			continue;
 		sec->base_sym = i;
 		sec->base_value = sym.value;
@@ -136,7 +133,7 @@ static int symbols_insert(struct insertion *in)
 		return 0;
 	p = symbols_part(in, f->symtab_shndx, sizeof(u32));
 	for (i = 0; i < in->nr; i++, p += sizeof(u32))
-		put_u32(f, p, in->sec[i] < SHN_LORESERVE ? 0 : in->sec[i]);
+		put_u32(p, in->sec[i] < SHN_LORESERVE ? 0 : in->sec[i]);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _RECORDMCOUNT_ELF_H
-#define _RECORDMCOUNT_ELF_H
+#ifndef _SITETABLE_ELF_FILE_H
+#define _SITETABLE_ELF_FILE_H
 /*
- * The common part of the two modes of recordmcount: an ELF file in memory, checked when it is
+ * The common part of the modes of sitetable: an ELF file of x86 in memory, checked when it is
  * loaded, and read and written through accessors that know its class.
  *
  * Invariants:
@@ -41,6 +41,7 @@ typedef long long s64;
 
 #define TABLE_NAME	"__mcount_loc"
 #define SITE_SIZE	5
+#define ENTRY_SIZE	4
 
 enum verdict {
 	VERDICT_FAILED = -1,
@@ -48,44 +49,26 @@ enum verdict {
 	VERDICT_CHANGED,
 };
 
-/*
- * One way to call: a relocation type, and the opcode before its field, or else the
- * instruction that the field is part of. With @halves that is two of 16 bits. Where the
- * field is a word of data, the two instructions @before make it one, with or without @pad
- * after them. Other words may have the same relocation.
- */
+/* One way to call: a relocation type, and the opcode before its field. */
 struct call_form {
 	u32 type;
 	u8 opcode_len;
 	u8 opcode[2];
-	bool halves;
-	u32 insn;
-	u32 before;
-	u16 pad;
 };
 
 /*
  * @entry_type is the relocation of an entry, and @entry_rel the type of its section.
- * @in_image: an entry is the distance to its site, in 4 bytes, and image mode finishes
- * the table; the sites can be made @nop, and code for exit is kept. Else an entry is
- * an address, as from a compiler that makes the table. @little_insns: instructions are
- * little-endian numbers in every object. @mips_info: the bytes of r_info stand in one
- * order in all objects, but for the symbol's. @in_place: the linker takes an addend from
- * the word, also where the relocation has a field for it. @addresses are the relocations
- * of code that only takes the address. An empty one ends @forms, and 0 @addresses.
+ * @addresses are the relocations of code that only takes the address. An empty one ends
+ * @forms, and 0 @addresses.
  */
 struct machine {
 	u16 id;
 	u8 elf_class;
-	bool in_image;
-	bool little_insns;
-	bool mips_info;
-	bool in_place;
 	u8 nop[SITE_SIZE];
 	u32 entry_type;
 	u32 entry_rel;
 	struct call_form forms[6];
-	u32 addresses[8];
+	u32 addresses[4];
 };
 
 /*
@@ -131,7 +114,6 @@ struct elf_file {
 
 	const struct machine *machine;
 	bool is64;
-	bool big_endian;
 	u16 type;
 
 	struct section *sec;
@@ -157,29 +139,29 @@ struct symbol symbol_get(const struct elf_file *f, size_t index);
 int rel_section_check(struct elf_file *f, size_t index);
 struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at);
 
-/* The first bytes of a number are its low ones, or its high ones, however long it is. */
-static inline u64 get_num(const struct elf_file *f, const u8 *p, size_t size)
+/* The first bytes of a number are its low ones, however long it is. */
+static inline u64 get_num(const u8 *p, size_t size)
 {
 	u64 v = 0;
 
 	memcpy(&v, p, size);
-	return f->big_endian ? be64toh(v) >> (64 - 8 * size) : le64toh(v);
+	return le64toh(v);
 }
 
-static inline void put_num(const struct elf_file *f, u8 *p, size_t size, u64 v)
+static inline void put_num(u8 *p, size_t size, u64 v)
 {
-	v = f->big_endian ? htobe64(v << (64 - 8 * size)) : htole64(v);
+	v = htole64(v);
 	memcpy(p, &v, size);
 }
 
-static inline u32 get_u32(const struct elf_file *f, const u8 *p)
+static inline u32 get_u32(const u8 *p)
 {
-	return get_num(f, p, sizeof(u32));
+	return get_num(p, sizeof(u32));
 }
 
-static inline void put_u32(const struct elf_file *f, u8 *p, u32 v)
+static inline void put_u32(u8 *p, u32 v)
 {
-	put_num(f, p, sizeof(u32), v);
+	put_num(p, sizeof(u32), v);
 }
 
 /* Where a field lies in the structure of the file's class, and how long it is. */
@@ -190,36 +172,16 @@ static inline void put_u32(const struct elf_file *f, u8 *p, u32 v)
 #define FIELD_SIZE(f, type, field) \
 	((f)->is64 ? sizeof((*(Elf64_##type *)0).field) : sizeof((*(Elf32_##type *)0).field))
 #define FIELD_GET(f, p, type, field) \
-	get_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
+	get_num((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field))
 #define FIELD_PUT(f, p, type, field, v) \
-	put_num(f, (p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
+	put_num((p) + FIELD(f, type, field), FIELD_SIZE(f, type, field), v)
 #define EHDR_GET(f, field) \
 	FIELD_GET(f, (f)->base, Ehdr, field)
 
-static inline bool info_is_mixed(const struct elf_file *f)
-{
-	return f->machine->mips_info && !f->big_endian;
-}
-
-static inline u64 reloc_get_info(const struct elf_file *f, const u8 *rel)
-{
-	u64 info = FIELD_GET(f, rel, Rel, r_info);
-
-	return info_is_mixed(f) ? info << 32 | __builtin_bswap32(info >> 32) : info;
-}
-
 static inline void reloc_put_info(const struct elf_file *f, u8 *rel, u32 sym, u32 type)
 {
-	u64 info = f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type);
-
-	if (info_is_mixed(f))
-		info = info >> 32 | (u64)__builtin_bswap32(info) << 32;
-	FIELD_PUT(f, rel, Rel, r_info, info);
-}
-
-static inline size_t entry_size(const struct elf_file *f)
-{
-	return f->is64 && !f->machine->in_image ? 8 : 4;
+	FIELD_PUT(f, rel, Rel, r_info,
+		  f->is64 ? ELF64_R_INFO((u64)sym, type) : ELF32_R_INFO(sym, type));
 }
 
 static inline const char *section_name(const struct elf_file *f, size_t index)
@@ -247,4 +209,4 @@ static inline bool section_is_rel(const struct section *sec)
 	return sec->sh.sh_type == SHT_REL || sec->sh.sh_type == SHT_RELA;
 }
 
-#endif /* _RECORDMCOUNT_ELF_H */
+#endif /* _SITETABLE_ELF_FILE_H */

@@ -7,9 +7,8 @@
  *	__mcount_loc         one entry a site, SHF_ALLOC, aligned to its size
  *	.rela__mcount_loc    one relocation an entry (.rel__mcount_loc with SHT_REL)
  *
- * On x86 an entry has 4 bytes. Once relocated it is the distance from itself to its
- * site, so that it needs no relocation when the kernel moves. Elsewhere it is the
- * address of the site.
+ * An entry has 4 bytes. Once relocated it is the distance from itself to its site, so
+ * that it needs no relocation when the kernel moves.
  *
  * Invariants:
  *  1. Entries are in order of section and offset, each site once.
@@ -25,8 +24,8 @@
  */
 #include <stdlib.h>
 
-#include "recordmcount-modes.h"
-#include "recordmcount-object.h"
+#include "modes.h"
+#include "object.h"
 
 /* R_386_NONE and R_X86_64_NONE. */
 #define RELOCATION_NONE	0
@@ -55,7 +54,7 @@ static int sites_sort(struct object *o)
 /*
  * The relocations stay, of a type that does nothing: kpatch-build finds by them
  * which functions it can patch. The type is in the low 4 bytes of r_info, or in
- * the lowest one where the class has 32 bits: all of them are little-endian.
+ * the lowest one where the class has 32 bits.
  */
 static void sites_nop(struct object *o)
 {
@@ -95,12 +94,12 @@ static void entries_fill(struct elf_file *f, const struct site *site, size_t nr,
 	for (i = 0; i < nr; i++, rel += f->sec[table + 1].sh.sh_entsize) {
 		sec = &f->sec[site[i].sec];
 		addend = site[i].offset - sec->base_value;
-		FIELD_PUT(f, rel, Rel, r_offset, i * entry_size(f));
+		FIELD_PUT(f, rel, Rel, r_offset, i * ENTRY_SIZE);
 		reloc_put_info(f, rel, sec->base_sym, f->machine->entry_type);
-		if (f->machine->entry_rel == SHT_RELA && !f->machine->in_place)
+		if (f->machine->entry_rel == SHT_RELA)
 			FIELD_PUT(f, rel, Rela, r_addend, addend);
 		else
-			put_num(f, entry + i * entry_size(f), entry_size(f), addend);
+			put_u32(entry + i * ENTRY_SIZE, addend);
 	}
 }
 
@@ -120,8 +119,8 @@ static void table_append(struct elf_file *f, const struct site *site, size_t nr)
 		.sh_name = names + strlen(table_rel_name(f)) - strlen(TABLE_NAME),
 		.sh_type = SHT_PROGBITS,
 		.sh_flags = SHF_ALLOC | in_group,
-		.sh_size = nr * entry_size(f),
-		.sh_addralign = entry_size(f),
+		.sh_size = nr * ENTRY_SIZE,
+		.sh_addralign = ENTRY_SIZE,
 	});
 	section_append(f, (Elf64_Shdr) {
 		.sh_name = names,
@@ -137,8 +136,8 @@ static void table_append(struct elf_file *f, const struct site *site, size_t nr)
 	if (!in_group)
 		return;
 	member = section_extend(f, site->group, 4, 2 * sizeof(u32));
-	put_u32(f, member, table);
-	put_u32(f, member + sizeof(u32), table + 1);
+	put_u32(member, table);
+	put_u32(member + sizeof(u32), table + 1);
 }
 
 static void tables_append(struct object *o)
@@ -221,9 +220,6 @@ int object_record(struct elf_file *f, enum site_action action)
 
 	if (f->type != ET_REL)
 		return fail(f, "ELF header: type %u is not a relocatable object", f->type);
-	if (action == SITE_RECORD_AND_NOP && !f->machine->in_image)
-		return fail(f, "ELF header: machine %u: boot makes its sites NOPs",
-			    f->machine->id);
 	if (object_has_table(f) || !f->symtab)
 		return VERDICT_UNTOUCHED;
 	if (sites_find(&o) || sites_sort(&o))

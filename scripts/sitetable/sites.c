@@ -13,15 +13,13 @@
  */
 #include <stdio.h>
 
-#include "recordmcount-object.h"
+#include "object.h"
 
 #ifndef SHT_CREL
 #define SHT_CREL	0x40000014
 #endif
 
-static const char *const target_names[] = {
-	"__fentry__", "mcount", "_mcount", "._mcount", "__gnu_mcount_nc",
-};
+static const char *const target_names[] = { "__fentry__", "mcount", "_mcount" };
 
 /*
  * The meaning of a symbol to a relocation that uses it. An assembler may refer to a
@@ -69,11 +67,8 @@ static int targets_find(struct object *o)
 	return nr;
 }
 
-/* The addend of a call's relocation: the distance of its end, or the instruction's own. */
-static s64 addend_expected(const struct object *o)
-{
-	return o->f->machine->in_image ? -4 : 0;
-}
+/* The addend of a call's relocation: a distance counts from the end of its field. */
+#define CALL_ADDEND	(-4)
 
 /* Is the call of a section plus an offset one of a target there? */
 static bool offset_is_target(const struct object *o, const struct reloc *rel)
@@ -86,7 +81,7 @@ static bool offset_is_target(const struct object *o, const struct reloc *rel)
 		if (o->role[i] != ROLE_TARGET)
 			continue;
 		sym = symbol_get(o->f, i);
-		if (sym.sec == sec && sym.value == (u64)(rel->addend - addend_expected(o)))
+		if (sym.sec == sec && sym.value == (u64)(rel->addend - CALL_ADDEND))
 			return true;
 	}
 	return false;
@@ -99,18 +94,14 @@ static bool reloc_uses_target(const struct object *o, const struct reloc *rel)
 	return o->role[rel->sym] == ROLE_TARGET;
 }
 
-/*
- * Kept code: sections that the kernel's and the modules' linker scripts throw away are not. Where
- * they throw away code for exit, an entry for it would make the link fail.
- */
+/* Kept code: sections that the kernel's and the modules' linker scripts throw away are not. */
 static bool section_has_sites(const struct elf_file *f, size_t index)
 {
 	const u64 text = SHF_ALLOC | SHF_EXECINSTR;
 	const Elf64_Shdr *sh = &f->sec[index].sh;
 
 	return sh->sh_type == SHT_PROGBITS && (sh->sh_flags & text) == text &&
-	       strncmp(section_name(f, index), ".discard", 8) &&
-	       (f->machine->in_image || strcmp(section_name(f, index), ".exit.text"));
+	       strncmp(section_name(f, index), ".discard", 8);
 }
 
 static const struct call_form *form_find(const struct machine *machine, u32 type)
@@ -135,7 +126,7 @@ static bool type_is_no_call(const struct machine *machine, u32 type)
 static void warn_ignored(const struct elf_file *f, u32 sec, u64 offset, const char *why)
 {
 	if (f->warn)
-		fprintf(stderr, "recordmcount: %s: %s+0x%llx: ignored: %s\n", f->path,
+		fprintf(stderr, "sitetable: %s: %s+0x%llx: ignored: %s\n", f->path,
 			section_name(f, sec), offset, why);
 }
 
@@ -151,40 +142,8 @@ static int opcode_check(struct object *o, const struct call_form *form, const u8
 		    form->opcode_len == 1 ? "e8" : "ff 15");
 }
 
-/* The same for an instruction that the field is part of. */
-static int insn_check(struct object *o, const struct call_form *form, const u8 *code, u32 sec,
-		      struct reloc *rel)
-{
-	const struct elf_file *f = o->f;
-	u32 insn = get_u32(f, code);
-
-	if (f->machine->little_insns && f->big_endian)
-		insn = __builtin_bswap32(insn);
-	if (form->halves && !f->big_endian)
-		insn = insn << 16 | insn >> 16;
-	if (insn != form->insn)
-		return fail(o->f, "section %u (%s)+0x%llx: not a call: found %08x, expected %08x",
-			    sec, section_name(f, sec), rel->offset, insn, form->insn);
-	/* An addend in the instruction has been compared. */
-	if (f->machine->entry_rel == SHT_REL)
-		rel->addend = addend_expected(o);
-	return 0;
-}
-
-/* Do the instructions before a word of data jump to the address in it? */
-static bool word_is_called(const struct elf_file *f, const struct call_form *form, const u8 *code,
-			   u64 offset)
-{
-	if (offset >= 2 && get_num(f, code - 2, 2) == form->pad) {
-		code -= 2;
-		offset -= 2;
-	}
-	return offset >= 4 &&
-	       (get_num(f, code - 4, 2) << 16 | get_num(f, code - 2, 2)) == form->before;
-}
-
 /* A relocation uses a target's symbol: is it a site, no site, or an error? */
-static int site_consider(struct object *o, struct site *site, struct reloc *rel)
+static int site_consider(struct object *o, struct site *site, const struct reloc *rel)
 {
 	struct elf_file *f = o->f;
 	const u8 *code = section_word(f, site->sec, rel->offset);
@@ -200,17 +159,12 @@ static int site_consider(struct object *o, struct site *site, struct reloc *rel)
 	if (!code || rel->offset < form->opcode_len)
 		return fail(f, "section %u (%s): relocation at 0x%llx, outside of it",
 			    site->sec, section_name(f, site->sec), rel->offset);
-	if (form->before && !word_is_called(f, form, code, rel->offset)) {
-		warn_ignored(f, site->sec, rel->offset, "a word that no call loads");
-		return 0;
-	}
-	if (form->opcode_len ? opcode_check(o, form, code, site->sec, rel) :
-			       insn_check(o, form, code, site->sec, rel))
+	if (opcode_check(o, form, code, site->sec, rel))
 		return VERDICT_FAILED;
-	if (o->role[rel->sym] == ROLE_TARGET && rel->addend != addend_expected(o))
-		return fail(f, "section %u (%s)+0x%llx: call with addend %lld, expected %lld",
+	if (o->role[rel->sym] == ROLE_TARGET && rel->addend != CALL_ADDEND)
+		return fail(f, "section %u (%s)+0x%llx: call with addend %lld, expected %d",
 			    site->sec, section_name(f, site->sec), rel->offset, rel->addend,
-			    addend_expected(o));
+			    CALL_ADDEND);
 	site->offset = rel->offset - form->opcode_len;
 	site->len = form->opcode_len + 4;
 	/* Room for twice as many, whenever their number is a power of two. */
@@ -257,7 +211,7 @@ static int group_members_note(struct elf_file *f, u32 index)
 	if (word == end || (end - word) % sizeof(u32))
 		return fail_section(f, index, "size is not a number of members");
 	for (word += sizeof(u32); word < end; word += sizeof(u32)) {
-		member = get_u32(f, word);
+		member = get_u32(word);
 		if (!member || member >= f->nr_sec)
 			return fail_section(f, index, "a member that is no section");
 		f->sec[member].group = index;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The changes that recordmcount should have made to an object, from objdump -dr of the object
+"""The changes that sitetable should have made to an object, from objdump -dr of the object
 before, and those it made, from the object after. See oracle-objects."""
 import collections
 import re
@@ -8,29 +8,21 @@ import subprocess
 from elf_reader import Elf, SHF_GROUP, SHT_GROUP, SHT_RELA, STB_LOCAL, STT_SECTION
 
 NOP = {64: bytes.fromhex("0f1f440000"), 32: bytes.fromhex("3e8d742600")}
-# By machine and bits: the size of an entry, the type of its relocation and the name of the latter's section.
-# They are R_X86_64_PC32, R_386_PC32, R_ARM_ABS32, R_AARCH64_ABS64, R_PPC_ADDR32, R_PPC64_ADDR64, R_MIPS_32,
-# R_MIPS_64, R_SPARC_64 and R_SH_DIR32.
-ENTRIES = {(62, 64): (4, 2, ".rela"), (3, 32): (4, 2, ".rel"), (40, 32): (4, 2, ".rel"),
-           (183, 64): (8, 257, ".rela"), (20, 32): (4, 1, ".rela"), (21, 64): (8, 38, ".rela"),
-           (8, 32): (4, 2, ".rel"), (8, 64): (8, 18, ".rela"), (43, 64): (8, 32, ".rela"),
-           (42, 32): (4, 1, ".rela")}
+# By machine: the type of an entry's relocation (R_X86_64_PC32, R_386_PC32), and the name of the latter's section.
+ENTRIES = {62: (2, ".rela"), 3: (2, ".rel")}
+ENTRY_SIZE = 4
 R_NONE = 0
 TABLE = "__mcount_loc"
 
 SECTION = re.compile(r"^Disassembly of section (.*):$")
-CALL = re.compile(r"^ *([0-9a-f]+):\t.*\b(?:call|bl|jal|lui).*\t[0-9a-f]+: (R_\w+)\t"
-                  r"(?:__fentry__|\.?_?mcount|__gnu_mcount_nc)(?:-0x4)?$")
-# On SuperH a call loads the address from the word after it, which is aligned.
-SH_CALL = re.compile(r"^.*\tjmp\t@r1\n.*\tlds\tr0,pr\n(?:.*\tnop\t?\n)? *([0-9a-f]+):\t.*: R_SH_DIR32\tmcount$", re.M)
+CALL = re.compile(r"^ *([0-9a-f]+):\t.*\bcall.*\t[0-9a-f]+: R_\w+\t(?:__fentry__|_?mcount)(?:-0x4)?$")
 
 
-def objdump_calls(path, objdump="objdump"):
+def objdump_calls(path):
     """Multiset of (section's name, offset), as objdump -dr shows the calls."""
-    out = subprocess.run([objdump, "-drw", path], stdout=subprocess.PIPE, check=True,
+    out = subprocess.run(["objdump", "-drw", path], stdout=subprocess.PIPE, check=True,
                          text=True, errors="replace").stdout
     sites, section = collections.Counter(), None
-    out = SH_CALL.sub(r"\1:\tcall\t\1: R_SH_DIR32\tmcount", out)
     for line in out.split("\n"):
         if ": R_" in line:
             match = CALL.match(line)
@@ -41,11 +33,11 @@ def objdump_calls(path, objdump="objdump"):
     return sites
 
 
-def objdump_sites(path, objdump="objdump"):
-    """Those of them in code that is kept: on x86, code for exit is."""
+def objdump_sites(path):
+    """Those of them in code that is kept."""
     return collections.Counter({
-        (section, at): times for (section, at), times in objdump_calls(path, objdump).items()
-        if not section.startswith(".discard") and (objdump == "objdump" or section != ".exit.text")})
+        (section, at): times for (section, at), times in objdump_calls(path).items()
+        if not section.startswith(".discard")})
 
 
 def compiler_sites(elf):
@@ -76,14 +68,14 @@ def check_group(elf, table, rels, site_section, errors):
 def recorded_sites(elf, errors):
     """[(section's index, offset)] that our table names; complaints go to errors."""
     sites = []
-    size, relocation, rel_name = ENTRIES[elf.e_machine, elf.bits]
+    relocation, rel_name = ENTRIES[elf.e_machine]
     for rels in elf.rel_sections():
         table = elf.sections[rels.sh_info]
         if table.name != TABLE:
             continue
         if rels.name != rel_name + TABLE or (rels.sh_type == SHT_RELA) != (rel_name == ".rela"):
             errors.append("relocations are named %s, of type %d" % (rels.name, rels.sh_type))
-        if table.sh_addralign != size or table.sh_flags & ~SHF_GROUP != 2:
+        if table.sh_addralign != ENTRY_SIZE or table.sh_flags & ~SHF_GROUP != 2:
             errors.append("table's alignment or flags are wrong")
         mine, end = [], 0
         for offset, kind, symbol, addend in elf.relocations(rels):
@@ -91,7 +83,7 @@ def recorded_sites(elf, errors):
                 errors.append("entry at %#x: type %d" % (offset, kind))
             if symbol.bind != STB_LOCAL or not symbol.sec:
                 errors.append("entry at %#x refers to %s, not local" % (offset, symbol.name))
-            end = offset + size
+            end = offset + ENTRY_SIZE
             mine.append((symbol.sec, symbol.value + addend))
             check_group(elf, table, rels, elf.sections[symbol.sec], errors)
         if end != table.sh_size:
@@ -164,11 +156,11 @@ def check_text(before, after, sites, nop, errors):
             errors.append("bytes of %s differ from what they should be" % old.name)
 
 
-def compare(original, base, processed, nop=True, objdump="objdump"):
-    """Errors, and the number of sites. base is the file that recordmcount was given: the
+def compare(original, base, processed, nop=True):
+    """Errors, and the number of sites. base is the file that sitetable was given: the
     original, or the original without the compiler's own table."""
     errors = []
-    want = objdump_sites(original, objdump)
+    want = objdump_sites(original)
     before, after = Elf(base), Elf(processed)
     sites = recorded_sites(after, errors)
     have = collections.Counter((after.sections[sec].name, offset) for sec, offset in sites)

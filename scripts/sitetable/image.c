@@ -28,9 +28,8 @@
  */
 #include <stdlib.h>
 
-#include "recordmcount-modes.h"
+#include "modes.h"
 
-#define ENTRY_SIZE	4
 #define ENDBR_SIZE	4
 #define TABLE_VERSION	1
 
@@ -200,8 +199,6 @@ static int image_load(struct image *m)
 {
 	struct elf_file *f = m->f;
 
-	if (!f->machine->in_image)
-		return fail(f, "ELF header: machine %u: boot finishes its table", f->machine->id);
 	if (f->type != ET_EXEC && f->type != ET_DYN)
 		return fail(f, "ELF header: type %u is not a linked image", f->type);
 	if (!f->symtab)
@@ -215,8 +212,8 @@ static int image_load(struct image *m)
 
 static bool image_is_finished(const struct image *m)
 {
-	return get_u32(m->f, m->info + INFO_VERSION) == TABLE_VERSION &&
-	       get_u32(m->f, m->info + INFO_NR) <= m->nr_entry;
+	return get_u32(m->info + INFO_VERSION) == TABLE_VERSION &&
+	       get_u32(m->info + INFO_NR) <= m->nr_entry;
 }
 
 /* -- judging the sites ----------------------------------------------------- */
@@ -331,7 +328,7 @@ static int sites_decode(struct image *m)
 	size_t i;
 
 	for (i = 0; i < m->nr_entry; i++) {
-		entry = get_u32(m->f, m->table + i * ENTRY_SIZE);
+		entry = get_u32(m->table + i * ENTRY_SIZE);
 		addr = entry_site(m, i, entry);
 		if (entry_is_tombstone(m, entry, addr))
 			m->dropped++;
@@ -369,12 +366,12 @@ static void table_write(struct image *m)
 	size_t i;
 
 	for (i = 0; i < m->nr_site; i++)
-		put_u32(m->f, m->table + i * ENTRY_SIZE, m->site[i] - m->text);
+		put_u32(m->table + i * ENTRY_SIZE, m->site[i] - m->text);
 	memset(m->table + i * ENTRY_SIZE, 0, (m->nr_entry - i) * ENTRY_SIZE);
-	put_u32(m->f, m->info + INFO_VERSION, TABLE_VERSION);
-	put_u32(m->f, m->info + INFO_NR, m->nr_site);
-	put_u32(m->f, m->info + INFO_DROPPED, m->dropped);
-	put_u32(m->f, m->info + INFO_RESERVED, 0);
+	put_u32(m->info + INFO_VERSION, TABLE_VERSION);
+	put_u32(m->info + INFO_NR, m->nr_site);
+	put_u32(m->info + INFO_DROPPED, m->dropped);
+	put_u32(m->info + INFO_RESERVED, 0);
 }
 
 static int table_finish(struct image *m)
@@ -411,9 +408,9 @@ int image_finish(struct elf_file *f)
 
 static void sites_read(struct image *m)
 {
-	m->nr_site = get_u32(m->f, m->info + INFO_NR);
+	m->nr_site = get_u32(m->info + INFO_NR);
 	for (size_t i = 0; i < m->nr_site; i++)
-		m->site[i] = m->text + get_u32(m->f, m->table + i * ENTRY_SIZE);
+		m->site[i] = m->text + get_u32(m->table + i * ENTRY_SIZE);
 }
 
 /* Prints the addresses of the sites, those of a finished table or of a fresh one. */

@@ -127,7 +127,7 @@ def check_refused(suite, path, *messages):
     run = suite.run("--image", work)
     errors = ["message lacks '%s': %s" % (m, run.stderr) for m in messages if m not in run.stderr]
     if run.returncode != 1 or run.stderr.count("\n") != 1 or \
-       not run.stderr.startswith("recordmcount: %s: " % work):
+       not run.stderr.startswith("sitetable: %s: " % work):
         errors.append("exit %d: %s" % (run.returncode, run.stderr))
     if not filecmp.cmp(path, work, shallow=False):
         errors.append("the file changed")

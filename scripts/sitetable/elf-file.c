@@ -5,31 +5,18 @@
  * growing of a file.
  *
  * Formats: System V ABI, Edition 4.1, chapter 4; for the relocations the psABI
- * supplements of x86-64, i386, MIPS and PowerPC, the Power Architecture 64-Bit ELF V2
- * ABI, SGI's 64-bit ELF Object File Specification, Arm's AAELF32 and AAELF64, the SPARC
- * Compliance Definition 2.4.1, and binutils' include/elf/sh.h; for CALL and NOP the Intel
- * SDM, volume 2, for BL the Arm ARM (A5.1, A6.3.4 and C6.2) and the Power ISA, book I, 2.4,
- * for JAL and LUI the MIPS64 Architecture, volume II, for SPARC's CALL the SPARC
- * Architecture Manual, version 9, A.8, for JMP, LDS and NOP of SuperH the SH-4 Software
- * Manual.
+ * supplements of x86-64 and i386; for CALL and NOP the Intel SDM, volume 2.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "recordmcount-elf.h"
+#include "elf-file.h"
 
-/* Older headers lack it. */
-#ifndef R_PPC64_REL24_NOTOC
-#define R_PPC64_REL24_NOTOC	116
-#endif
-
-/* Their addend is in the instruction where relocations have no addend: -8, or -4 in Thumb. */
 static const struct machine machines[] = {
 	{
 		.id = EM_X86_64,
 		.elf_class = ELFCLASS64,
-		.in_image = true,
 		.nop = { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
 		.entry_type = R_X86_64_PC32,
 		.entry_rel = SHT_RELA,
@@ -45,7 +32,6 @@ static const struct machine machines[] = {
 	{
 		.id = EM_386,
 		.elf_class = ELFCLASS32,
-		.in_image = true,
 		.nop = { 0x3e, 0x8d, 0x74, 0x26, 0x00 },
 		.entry_type = R_386_PC32,
 		.entry_rel = SHT_REL,
@@ -54,98 +40,6 @@ static const struct machine machines[] = {
 			{ R_386_PLT32, 1, { 0xe8 } },
 		},
 		.addresses = { R_386_32 },
-	},
-	{
-		.id = EM_ARM,
-		.elf_class = ELFCLASS32,
-		.entry_type = R_ARM_ABS32,
-		.entry_rel = SHT_REL,
-		.forms = {
-			{ R_ARM_CALL, .insn = 0xebfffffe },
-			{ R_ARM_PC24, .insn = 0xebfffffe },
-			{ R_ARM_THM_PC22, .halves = true, .insn = 0xf7fffffe },
-		},
-		.addresses = { R_ARM_ABS32, R_ARM_MOVW_ABS_NC, R_ARM_MOVT_ABS,
-			       R_ARM_THM_MOVW_ABS_NC, R_ARM_THM_MOVT_ABS },
-	},
-	{
-		.id = EM_AARCH64,
-		.elf_class = ELFCLASS64,
-		.little_insns = true,
-		.entry_type = R_AARCH64_ABS64,
-		.entry_rel = SHT_RELA,
-		.forms = { { R_AARCH64_CALL26, .insn = 0x94000000 } },
-		.addresses = { R_AARCH64_ABS64, R_AARCH64_ADR_PREL_PG_HI21,
-			       R_AARCH64_ADD_ABS_LO12_NC, R_AARCH64_ADR_GOT_PAGE,
-			       R_AARCH64_LD64_GOT_LO12_NC },
-	},
-	/* LUI begins the call of a module: the site is there, and its LO16 is no site. */
-	{
-		.id = EM_MIPS,
-		.elf_class = ELFCLASS32,
-		.entry_type = R_MIPS_32,
-		.entry_rel = SHT_REL,
-		.forms = {
-			{ R_MIPS_26, .insn = 0x0c000000 },
-			{ R_MIPS_HI16, .insn = 0x3c030000 },
-		},
-		.addresses = { R_MIPS_32, R_MIPS_64, R_MIPS_LO16, R_MIPS_HIGHER, R_MIPS_HIGHEST },
-	},
-	{
-		.id = EM_MIPS,
-		.elf_class = ELFCLASS64,
-		.mips_info = true,
-		.entry_type = R_MIPS_64,
-		.entry_rel = SHT_RELA,
-		.forms = {
-			{ R_MIPS_26, .insn = 0x0c000000 },
-			{ R_MIPS_HI16, .insn = 0x3c030000 },
-		},
-		.addresses = { R_MIPS_32, R_MIPS_64, R_MIPS_LO16, R_MIPS_HIGHER, R_MIPS_HIGHEST },
-	},
-	{
-		.id = EM_PPC,
-		.elf_class = ELFCLASS32,
-		.entry_type = R_PPC_ADDR32,
-		.entry_rel = SHT_RELA,
-		.forms = {
-			{ R_PPC_REL24, .insn = 0x48000001 },
-			{ R_PPC_PLTREL24, .insn = 0x48000001 },
-		},
-		.addresses = { R_PPC_ADDR32, R_PPC_ADDR16_HA, R_PPC_ADDR16_HI, R_PPC_ADDR16_LO },
-	},
-	{
-		.id = EM_PPC64,
-		.elf_class = ELFCLASS64,
-		.entry_type = R_PPC64_ADDR64,
-		.entry_rel = SHT_RELA,
-		.forms = {
-			{ R_PPC64_REL24, .insn = 0x48000001 },
-			{ R_PPC64_REL24_NOTOC, .insn = 0x48000001 },
-		},
-		.addresses = { R_PPC64_ADDR64, R_PPC64_TOC16_HA, R_PPC64_TOC16_LO,
-			       R_PPC64_TOC16_LO_DS, R_PPC64_TOC16_DS },
-	},
-	{
-		.id = EM_SPARCV9,
-		.elf_class = ELFCLASS64,
-		.entry_type = R_SPARC_64,
-		.entry_rel = SHT_RELA,
-		.forms = {
-			{ R_SPARC_WDISP30, .insn = 0x40000000 },
-			{ R_SPARC_WPLT30, .insn = 0x40000000 },
-		},
-		.addresses = { R_SPARC_64, R_SPARC_32, R_SPARC_HI22, R_SPARC_LO10, R_SPARC_H44,
-			       R_SPARC_M44, R_SPARC_L44 },
-	},
-	/* JMP @r1 with LDS r0,pr after it; the word that r1 was loaded from is the site. */
-	{
-		.id = EM_SH,
-		.elf_class = ELFCLASS32,
-		.in_place = true,
-		.entry_type = R_SH_DIR32,
-		.entry_rel = SHT_RELA,
-		.forms = { { R_SH_DIR32, .before = 0x412b402a, .pad = 0x0009 } },
 	},
 };
 
@@ -177,7 +71,7 @@ void *mem_resize(const struct elf_file *f, void *old, size_t size)
 	void *p = realloc(old, size ? size : 1);
 
 	if (!p) {
-		fprintf(stderr, "recordmcount: %s: out of memory\n", f->path);
+		fprintf(stderr, "sitetable: %s: out of memory\n", f->path);
 		exit(1);
 	}
 	return p;
@@ -206,15 +100,13 @@ static int header_check(struct elf_file *f)
 	if (f->size < EI_NIDENT || memcmp(ident, ELFMAG, SELFMAG))
 		return fail(f, "ELF header: not an ELF file, or truncated");
 	f->is64 = ident[EI_CLASS] == ELFCLASS64;
-	f->big_endian = ident[EI_DATA] == ELFDATA2MSB;
-	if ((!f->is64 && ident[EI_CLASS] != ELFCLASS32) ||
-	    (!f->big_endian && ident[EI_DATA] != ELFDATA2LSB) || f->size < SIZE_OF(f, Ehdr))
+	if ((!f->is64 && ident[EI_CLASS] != ELFCLASS32) || f->size < SIZE_OF(f, Ehdr))
 		return fail(f, "ELF header: not an ELF file, or truncated");
+	if (ident[EI_DATA] != ELFDATA2LSB)
+		return fail(f, "ELF header: not little-endian");
 	f->type = EHDR_GET(f, e_type);
 	if (machine_find(f, EHDR_GET(f, e_machine), ident[EI_CLASS]))
 		return VERDICT_FAILED;
-	if (f->big_endian && f->machine->in_image)
-		return fail(f, "ELF header: not little-endian, as its machine is");
 	if (ident[EI_VERSION] != EV_CURRENT || EHDR_GET(f, e_version) != EV_CURRENT)
 		return fail(f, "ELF header: unknown version");
 	size = EHDR_GET(f, e_ehsize);
@@ -393,7 +285,7 @@ u8 *section_extend(struct elf_file *f, size_t index, size_t align, size_t len)
 static u32 symbol_section(const struct elf_file *f, size_t index, u32 sec)
 {
 	if (sec == SHN_XINDEX && f->symtab_shndx)
-		sec = get_u32(f, section_data(f, f->symtab_shndx) + index * sizeof(u32));
+		sec = get_u32(section_data(f, f->symtab_shndx) + index * sizeof(u32));
 	else if (sec >= SHN_LORESERVE)
 		sec = SHN_UNDEF;
 	return sec < f->nr_sec ? sec : SHN_UNDEF;
@@ -439,7 +331,7 @@ int rel_section_check(struct elf_file *f, size_t index)
 struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u64 at)
 {
 	const u8 *p = f->base + at, *word;
-	u64 info = reloc_get_info(f, p);
+	u64 info = FIELD_GET(f, p, Rel, r_info);
 	struct reloc rel = {
 		.offset = FIELD_GET(f, p, Rel, r_offset),
 		.sym = f->is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info),
@@ -447,10 +339,10 @@ struct reloc reloc_get(const struct elf_file *f, const struct section *relsec, u
 	};
 
 	word = section_word(f, relsec->sh.sh_info, rel.offset);
-	if (relsec->sh.sh_type == SHT_RELA && !f->machine->in_place)
+	if (relsec->sh.sh_type == SHT_RELA)
 		rel.addend = FIELD_GET(f, p, Rela, r_addend);
 	else if (word)
-		rel.addend = (s32)get_u32(f, word);
+		rel.addend = (s32)get_u32(word);
 	if (!f->is64)
 		rel.addend = (s32)rel.addend;
 	return rel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzes both modes of recordmcount, in memory. For all bytes there must be a verdict, no access
+ * Fuzzes both modes of sitetable, in memory. For all bytes there must be a verdict, no access
  * out of bounds, a one-line message on failure, and an object that was changed is not changed by a
  * second run.
  *
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "recordmcount-modes.h"
+#include "modes.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _RECORDMCOUNT_OBJECT_H
-#define _RECORDMCOUNT_OBJECT_H
+#ifndef _SITETABLE_OBJECT_H
+#define _SITETABLE_OBJECT_H
 /*
  * An object while object mode processes it: its sites are found
- * (recordmcount-sites.c), get symbols (recordmcount-symbols.c) and then a table
- * (recordmcount-object.c).
+ * (sites.c), get symbols (symbols.c) and then a table
+ * (object.c).
  */
-#include "recordmcount-elf.h"
+#include "elf-file.h"
 
 /* A call of @len bytes. Its relocation is at @rel in the file. */
 struct site {
@@ -33,4 +33,4 @@ struct object {
 int sites_find(struct object *o);
 int symbols_provide(struct object *o);
 
-#endif /* _RECORDMCOUNT_OBJECT_H */
+#endif /* _SITETABLE_OBJECT_H */

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recordmcount-modes.h"
+#include "modes.h"
 
 /* The latter two are the values that getopt_long() returns for their options. */
 enum mode {
@@ -126,16 +126,16 @@ static int file_process(const char *path, const struct options *opt)
 	if (verdict == VERDICT_CHANGED)
 		verdict = file_replace(&f, mode);
 	if (verdict == VERDICT_FAILED)
-		fprintf(stderr, "recordmcount: %s: %s\n", path, f.error);
+		fprintf(stderr, "sitetable: %s: %s\n", path, f.error);
 	elf_file_free(&f);
 	return verdict;
 }
 
 static int usage_print(void)
 {
-	fputs("usage: recordmcount [--nop] [-w] OBJECT...   record the sites\n"
-	      "       recordmcount --image VMLINUX          finish the linked table\n"
-	      "       recordmcount --list OBJECT|VMLINUX    print the sites\n"
+	fputs("usage: sitetable [--nop] [-w] OBJECT...   record the sites\n"
+	      "       sitetable --image VMLINUX          finish the linked table\n"
+	      "       sitetable --list OBJECT|VMLINUX    print the sites\n"
 	      "  --nop  make each site a NOP\n"
 	      "  -w     say which calls are ignored\n", stderr);
 	return 2;
