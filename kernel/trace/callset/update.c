@@ -60,7 +60,8 @@ struct change_cursor {
  * @only: sites to attach to; no set means all
  * @not: sites to leave out, if there is a set
  * @out: more sites to leave out, as they are recorded too often
- * @each: it is a direct ops whose sites have a function each
+ * @each: for a direct ops whose sites have a function each: by the index in @only, the number
+ *	  of the site's new callset plus one, or 0 if that is not known yet; or NULL
  * @map: from old to new callset: index = 2 * number + (the ops wants the site);
  *	 the number that it maps to plus one, or 0 if that is not known yet. An xarray
  *	 has no memory when the tracers that the command line names are attached
@@ -74,7 +75,7 @@ struct ftrace_change {
 	struct change_cursor	only;
 	struct change_cursor	not;
 	struct change_cursor	out;
-	bool			each;
+	u32			*each;
 	u32			*map;
 	unsigned int		nr_map;
 	unsigned long		last;
@@ -229,16 +230,22 @@ static unsigned long change_direct(const struct ftrace_change *change,
 /* Where the ops is direct with another function for each site, the callset is of this site. */
 static noinline long change_map_each(struct ftrace_change *change, u32 nr, unsigned long ip)
 {
-	struct ftrace_callset *from = ftrace_callset_get(nr), *to;
-	unsigned long addr = change_direct(change, from, ip);
+	struct ftrace_callset *from = ftrace_callset_get(nr), *to = from;
+	u32 *known = &change->each[change->only.i];
+	unsigned long addr;
 
-	/* New text, of which its owner has not been told. */
-	if (!addr)
-		return nr;
-	to = ftrace_callset_with(from, change->ops, addr);
+	if (*known)
+		return *known - 1;
+	/* There is none for new text of which its owner has not been told. */
+	addr = change_direct(change, from, ip);
+	if (addr)
+		to = ftrace_callset_with(from, change->ops, addr);
 	if (to == ERR_PTR(-EBUSY))
 		ftrace_report_conflict(ip, change->ops, from);
-	return IS_ERR(to) ? PTR_ERR(to) : to->nr;
+	if (IS_ERR(to))
+		return PTR_ERR(to);
+	*known = to ? to->nr + 1 : 1;
+	return *known - 1;
 }
 
 /*
@@ -548,7 +555,9 @@ static int tx_run(struct ftrace_tx *tx)
 /* Adds the change of an ops; tx_finish() frees it. */
 static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
 {
+	bool has_each = (ops->flags & FTRACE_OPS_FL_DIRECT) && !ops->direct_call;
 	struct ftrace_change *change = tx->change;
+	u32 *each = NULL;
 
 	/* The room for them doubles. */
 	if (!(tx->nr & (tx->nr - 1))) {
@@ -558,13 +567,18 @@ static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
 			return -ENOMEM;
 		tx->change = change;
 	}
+	if (has_each && ops->filter->only) {
+		each = kvcalloc(ops->filter->only->nr, sizeof(*each), GFP_KERNEL);
+		if (!each)
+			return -ENOMEM;
+	}
 	change[tx->nr++] = (struct ftrace_change) {
 		.ops		= ops,
 		.wanted		= ftrace_ops_is_active(ops),
 		.only.set	= ops->filter->only,
 		.not.set	= ops->filter->not,
 		.out.set	= ops->guarded ? ops->filter->throttled : NULL,
-		.each		= (ops->flags & FTRACE_OPS_FL_DIRECT) && !ops->direct_call,
+		.each		= each,
 		.last		= ULONG_MAX,
 	};
 	return 0;
@@ -575,8 +589,10 @@ static int tx_finish(struct ftrace_tx *tx, int ret)
 {
 	if (!ret && tx->nr)
 		ret = tx_run(tx);
-	for (unsigned int i = 0; i < tx->nr; i++)
+	for (unsigned int i = 0; i < tx->nr; i++) {
 		kvfree(tx->change[i].map);
+		kvfree(tx->change[i].each);
+	}
 	kvfree(tx->change);
 	return ret;
 }
