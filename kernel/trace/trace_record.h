@@ -6,6 +6,7 @@
 #ifndef _KERNEL_TRACE_TRACE_RECORD_H
 #define _KERNEL_TRACE_TRACE_RECORD_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
@@ -167,6 +168,12 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 
 /* Functions */
 
+/* Whether a callback is busy with the task. The bit for graph filters stays after a call. */
+static __always_inline unsigned long trace_record_busy(const struct task_struct *task)
+{
+	return READ_ONCE(task->trace_recursion) & ~BIT(TRACE_IRQ_BIT);
+}
+
 /* By how much preempt_count() is up while the call of a function is recorded. */
 #define TRACE_FUNCTION_OWN	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
 
@@ -194,7 +201,7 @@ static __always_inline int trace_record_function(struct trace_buffer *buffer, un
 	if (rb_is_off(buffer))
 		goto out;
 	/* A function that another callback calls is left out, as everywhere. */
-	if (likely(rb_has_local_clock(buffer) && !READ_ONCE(current->trace_recursion)))
+	if (likely(rb_has_local_clock(buffer) && !trace_record_busy(current)))
 		cpu_buffer = rb_idle(buffer);
 	if (unlikely(!cpu_buffer)) {
 		ret = -EBUSY;

@@ -180,7 +180,8 @@ static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *
 		sites = NULL;
 	}
 	sites = rcu_replace_pointer(list->sites, sites, lockdep_is_held(&ftrace_lock));
-	WRITE_ONCE(ftrace_graph_filtered, graph_has_sites(&graph_only) || graph_has_sites(&graph_not));
+	WRITE_ONCE(ftrace_graph_filtered,
+		   graph_has_sites(&graph_only) || graph_has_sites(&graph_not));
 	if (sites) {
 		sites->retiree = (struct ftrace_retiree) { .free = graph_sites_free };
 		ftrace_retire(&sites->retiree);

@@ -44,7 +44,7 @@ static __always_inline struct ring_buffer_per_cpu *
 graph_quick_ring(const struct task_struct *task, struct trace_buffer *buffer)
 {
 	if (unlikely(READ_ONCE(tracing_thresh) | READ_ONCE(fgraph_max_depth) |
-		     READ_ONCE(ftrace_graph_filtered) | READ_ONCE(task->trace_recursion)))
+		     READ_ONCE(ftrace_graph_filtered) | trace_record_busy(task)))
 		return NULL;
 	return rb_is_off(buffer) ? NULL : rb_idle(buffer);
 }
