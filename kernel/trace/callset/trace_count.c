@@ -328,6 +328,8 @@ static int count_tracer_init(struct trace_array *tr)
 
 	if (!tr->ops)
 		return -ENOMEM;
+	/* A new instance has those of the top one, and count_set_flag() has not been told. */
+	WRITE_ONCE(tr->callset.count_options, tr->current_trace_flags->val);
 	scoped_guard(mutex, &ftrace_lock) {
 		struct count_instance *ci = count_make(tr);
 
