@@ -68,6 +68,7 @@
 #include "fgraph_stack.h"
 #include "attach.h"
 #include "gate.h"
+#include "graph_quick.h"
 #include "ops.h"
 #include "pid.h"
 #include "../trace.h"
@@ -442,11 +443,6 @@ unsigned long *fgraph_get_task_var(struct fgraph_ops *gops)
 }
 
 /* For unwinders */
-
-static bool fgraph_is_handler(unsigned long addr)
-{
-	return addr == FTRACE_RETURN_HANDLER || ftrace_times_is_handler(addr);
-}
 
 /**
  * ftrace_graph_get_ret_stack - an entry of a task's return stack
