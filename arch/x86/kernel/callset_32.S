@@ -6,7 +6,8 @@
  * arch_ftrace_ops_list_func. The stack frame is a struct pt_regs. The word above it, or
  * above the frame records that follow it, is where the CALL at the site has put
  * the address to go on at, and the next one the traced function's return address. SS is 0
- * unless all registers are saved: see arch_ftrace_get_regs().
+ * unless all registers are saved: see arch_ftrace_get_regs(). The flags are 0 then, too:
+ * user_mode() looks at one of them.
  */
 #include <linux/export.h>
 #include <linux/linkage.h>
@@ -84,6 +85,7 @@ SYM_FUNC_END(ftrace_stub)
 SYM_FUNC_START(ftrace_caller)
 	subl	$TOP, %esp
 	STORE_ARGS
+	movl	$0, PT_EFLAGS(%esp)
 	movl	$0, PT_OLDSS(%esp)
 	CALL_LIST_FUNC
 	LOAD_ARGS
@@ -135,6 +137,7 @@ SYM_CODE_START(return_to_handler)
 	movl	%ebp, PT_EBP(%esp)
 	leal	PTREGS_SIZE+4(%esp), %eax
 	movl	%eax, PT_OLDESP(%esp)
+	movl	$0, PT_EFLAGS(%esp)
 	movl	$0, PT_OLDSS(%esp)
 	movl	%esp, %eax
 	call	ftrace_return_to_handler
