@@ -92,9 +92,12 @@ static __always_inline unsigned int trace_gen_ctx_any(unsigned int own)
 {
 	unsigned int ctx = tracing_gen_ctx();
 
-	/* The depth is asked for again, so that no register has to keep it. */
+	/*
+	 * The depth is asked for again, so that no register has to keep it. It may be less than
+	 * @own: uprobes record their events with preemption enabled.
+	 */
 	return (ctx & ~TRACE_CTX_PREEMPT_MAX) |
-	       min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX);
+	       min(max(preempt_count() & PREEMPT_MASK, own) - own, TRACE_CTX_PREEMPT_MAX);
 }
 
 /* The same, quickly where the context is plain. */
