@@ -18,14 +18,15 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
+#include <linux/types.h>
 
 #include "ops.h"
 #include "trace_guard.h"
 #include "../trace.h"
 #include "../trace_record.h"
 
-/* A function that is traced, and does next to nothing. */
-#define GUARD_EXAMPLE		jiffies_to_msecs
+/* A function that is traced for any HZ, and does next to nothing. */
+#define GUARD_EXAMPLE		jiffies_to_clock_t
 #define GUARD_CALLS		256
 #define GUARD_TRIES		16
 #define GUARD_ROUNDS		3
@@ -46,7 +47,7 @@ u64 trace_guard_clock(void)
 /* Time so many calls. @least: gets the time in nanoseconds if it is less. */
 static void guard_time_calls(u64 *least)
 {
-	unsigned int (*example)(unsigned long j) = GUARD_EXAMPLE;
+	clock_t (*example)(unsigned long x) = GUARD_EXAMPLE;
 
 	/* Called as it is; the compiler knows its body. */
 	OPTIMIZER_HIDE_VAR(example);

@@ -387,7 +387,7 @@ static void guard_kunit_reuse(struct kunit *test)
 
 static void guard_kunit_function(struct kunit *test)
 {
-	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_clock_t);
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct ftrace_filter *filter = guard->tr->ops->filter;
 	struct guard_row *row;
@@ -401,13 +401,13 @@ static void guard_kunit_function(struct kunit *test)
 	if (!row)
 		return;
 	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(filter->throttled, ip));
-	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs_", 1), 0);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t_", 1), 0);
 	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
-	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 1);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t", 1), 1);
 	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
 	KUNIT_EXPECT_FALSE(test, row->out);
 	/* Once more is an error, and forgets nothing. */
-	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_msecs", 1), 0);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t", 1), 0);
 	KUNIT_EXPECT_PTR_EQ(test, guard_kunit_row(test, guard), row);
 
 	/* After it was called back it does not leave for longer than the first time. */
@@ -451,7 +451,7 @@ static int guard_kunit_no_memory(struct trace_guard *guard, struct ftrace_site_s
 /* Without memory functions stay as they are; events do not need it. */
 static void guard_kunit_move_fails(struct kunit *test)
 {
-	unsigned long ip = ftrace_location((unsigned long)jiffies_to_msecs);
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_clock_t);
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct ftrace_filter *filter = guard->tr->ops->filter;
 	struct trace_event_class class = { .system = "guard" };
