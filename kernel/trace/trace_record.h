@@ -68,37 +68,53 @@ static __always_inline u32 trace_make_word(unsigned short type, unsigned int fla
 #endif
 }
 
+/* The same, of a plain context, if nothing else has to know that. */
+static __always_inline u32 trace_plain_word(unsigned short type, unsigned int count)
+{
+	u32 word = trace_make_word(type, 0, count);
+
+	if (unlikely(irqs_disabled())) {
+		word |= trace_make_word(0, TRACE_FLAG_IRQS_OFF, 0);
+		/* Left to itself, the compiler makes arithmetic of this, for all to pay. */
+		OPTIMIZER_HIDE_VAR(word);
+	}
+	return word;
+}
+
 /* The same, with the context that tracing_gen_ctx() and the like returned. */
 static __always_inline u32 trace_word(unsigned short type, unsigned int ctx)
 {
 	return trace_make_word(type, ctx >> 16 & 0xff, ctx & 0xff);
 }
 
-/* As tracing_gen_ctx() if preemption were disabled @own times less, in two halves. */
-static __always_inline void trace_ctx_without(unsigned int own, unsigned int *flags,
-					      unsigned int *count)
+/* tracing_gen_ctx() if preemption were disabled @own times less, of any context. */
+static __always_inline unsigned int trace_gen_ctx_any(unsigned int own)
 {
-	unsigned int ctx;
+	unsigned int ctx = tracing_gen_ctx();
 
-	*count = preempt_count() - own;
-	if (likely(trace_ctx_is_plain(*count))) {
-		*flags = trace_ctx_plain_flags();
-		return;
-	}
-	ctx = tracing_gen_ctx();
-	*flags = ctx >> 16;
-	/* Asked again, so that no register has to keep it. */
-	*count = min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX) |
-		 (ctx & 0xff & ~TRACE_CTX_PREEMPT_MAX);
+	/* The depth is asked for again, so that no register has to keep it. */
+	return (ctx & ~TRACE_CTX_PREEMPT_MAX) |
+	       min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX);
+}
+
+/* The same, quickly where the context is plain. */
+static __always_inline unsigned int trace_gen_ctx_without(unsigned int own)
+{
+	unsigned int count = preempt_count() - own;
+
+	if (likely(trace_ctx_is_plain(count)))
+		return trace_ctx_plain_flags() << 16 | count;
+	return trace_gen_ctx_any(own);
 }
 
 /* The first word of an entry of this context. */
 static __always_inline u32 trace_word_without(unsigned short type, unsigned int own)
 {
-	unsigned int flags, count;
+	unsigned int count = preempt_count() - own;
 
-	trace_ctx_without(own, &flags, &count);
-	return trace_make_word(type, flags, count);
+	if (likely(trace_ctx_is_plain(count)))
+		return trace_plain_word(type, count);
+	return trace_word(type, trace_gen_ctx_any(own));
 }
 
 /* tracing_generic_entry_update(), in two stores. @word comes from the functions above. */

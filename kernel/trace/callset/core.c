@@ -148,18 +148,6 @@ late_initcall(ftrace_sysctl_init);
 /* Trace arrays */
 
 /**
- * ftrace_init_trace_array - make an instance ready for filters and function commands
- * @tr: the instance
- */
-void ftrace_init_trace_array(struct trace_array *tr)
-{
-	if (tr->flags & TRACE_ARRAY_FL_MOD_INIT)
-		return;
-	INIT_LIST_HEAD(&tr->func_probes);
-	tr->flags |= TRACE_ARRAY_FL_MOD_INIT;
-}
-
-/**
  * ftrace_init_global_array_ops - give the top instance its ops
  * @tr: the top instance
  */

@@ -245,8 +245,8 @@ void ftrace_retire(struct ftrace_retiree *retiree)
 	list_add_tail(&retiree->node, &ftrace_retired);
 	WRITE_ONCE(ftrace_retired_text, ftrace_retired_text + retiree->text);
 	/* Early in boot there are no workqueues; a later call takes it along. */
-	if (system_unbound_wq)
-		queue_work(system_unbound_wq, &ftrace_retire_work);
+	if (system_dfl_wq)
+		queue_work(system_dfl_wq, &ftrace_retire_work);
 }
 
 /**

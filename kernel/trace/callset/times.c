@@ -403,8 +403,8 @@ static void times_choose_path(void)
 	list_for_each_entry(times, &times_all, node)
 		times_choose(times);
 	/* The cycles may turn out not to be constant, and no call asks that. */
-	if (times_cycle && !list_empty(&times_all) && system_unbound_wq)
-		queue_delayed_work(system_unbound_wq, &times_watch_work, HZ);
+	if (times_cycle && !list_empty(&times_all) && system_dfl_wq)
+		queue_delayed_work(system_dfl_wq, &times_watch_work, HZ);
 }
 
 static void times_watch(struct work_struct *work)
