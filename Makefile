@@ -99,7 +99,7 @@ bench-quick: ours stock
 	@harness/bench --only function filter graph event profile count guard ops
 	@harness/bench-report $(with_old)
 
-overhead: ours stock overhead/none overhead/static
+overhead: ours stock overhead/none
 	@harness/setup guest
 	@harness/overhead
 

@@ -431,11 +431,14 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 
 /**
  * ftrace_init_trace_array - prepare a trace array to have probes
- * @tr: the trace array
+ * @tr: the trace array; nothing happens if it is prepared already
  */
 void ftrace_init_trace_array(struct trace_array *tr)
 {
+	if (tr->flags & TRACE_ARRAY_FL_MOD_INIT)
+		return;
 	INIT_LIST_HEAD(&tr->func_probes);
+	tr->flags |= TRACE_ARRAY_FL_MOD_INIT;
 }
 
 /**

@@ -26,8 +26,6 @@
 #include "ops.h"
 #include "pid.h"
 #include "register.h"
-#include "trace_count.h"
-#include "trace_guard.h"
 #include "../trace.h"
 
 /* Whether direct ops have to know of it. */
@@ -150,18 +148,6 @@ late_initcall(ftrace_sysctl_init);
 /* Trace arrays */
 
 /**
- * ftrace_init_trace_array - make an instance ready for filters and function commands
- * @tr: the instance
- */
-void ftrace_init_trace_array(struct trace_array *tr)
-{
-	if (tr->flags & TRACE_ARRAY_FL_MOD_INIT)
-		return;
-	INIT_LIST_HEAD(&tr->func_probes);
-	tr->flags |= TRACE_ARRAY_FL_MOD_INIT;
-}
-
-/**
  * ftrace_init_global_array_ops - give the top instance its ops
  * @tr: the top instance
  */
@@ -171,35 +157,6 @@ void __init ftrace_init_global_array_ops(struct trace_array *tr)
 	global_ops.private = tr;
 	ftrace_init_trace_array(tr);
 	init_array_fgraph_ops(tr, tr->ops);
-}
-
-/**
- * ftrace_init_tracefs - make the files that each instance with function tracing has
- * @tr: the instance
- * @parent: its directory
- *
- * Context: sleeps. A file that could not be made is missing; tracefs says so.
- */
-void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
-{
-	ftrace_pid_init_tracefs(tr, parent);
-	trace_count_create_files(tr, parent);
-	trace_guard_create_files(tr, parent);
-}
-
-/**
- * ftrace_clear_pids - forget the state of an instance that goes away
- * @tr: the instance, whose tracers are off
- *
- * The pids that it traces, its counts, and its limits.
- *
- * Context: sleeps; event_mutex and trace_types_lock are held.
- */
-void ftrace_clear_pids(struct trace_array *tr)
-{
-	ftrace_pid_forget(tr);
-	trace_count_forget(tr);
-	trace_guard_forget(tr);
 }
 
 /**

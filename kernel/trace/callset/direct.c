@@ -311,6 +311,16 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	return ret;
 }
 
+/* A site in quarantine calls nothing, and must not keep the others attached. */
+static bool direct_may_del(const struct ftrace_ops *ops, unsigned long ip, unsigned long addr)
+{
+	const struct ftrace_record *rec = ftrace_site_find(ip);
+
+	if (rec && ftrace_rec_quarantined(rec))
+		return ftrace_site_set_has(ops->filter->only, ip);
+	return addr && direct_at(ops, ip) == addr;
+}
+
 static int direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash,
 		      const struct ftrace_site_set *sites)
 {
@@ -319,9 +329,9 @@ static int direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash,
 	int ret = 0;
 
 	for (unsigned int i = 0; i < sites->nr; i++) {
-		unsigned long addr = direct_at(ops, sites->ip[i]);
+		unsigned long ip = sites->ip[i];
 
-		if (!addr || addr != ftrace_lookup_ip(hash, sites->ip[i])->direct)
+		if (!direct_may_del(ops, ip, ftrace_lookup_ip(hash, ip)->direct))
 			return -EINVAL;
 	}
 	rest = ftrace_site_set_minus(filter->only, sites);
@@ -350,8 +360,8 @@ static int direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash,
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock. Waits
  * for tasks that are in a trampoline if that is part of a module; otherwise
  * its owner does.
- * Return: 0; -EINVAL if @hash is empty, or if a site does not call its trampoline for
- * @ops; -ENOMEM. On failure nothing changed.
+ * Return: 0; -EINVAL if @hash is empty, or if a site that is not in quarantine does not
+ * call its trampoline for @ops; -ENOMEM. On failure nothing changed.
  */
 int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The read-only files of function tracing:
+ * The files of instances, and the read-only ones of function tracing:
  *
  *	available_filter_functions	the name of every site's function
  *	available_filter_functions_addrs	the same, after the site's address
@@ -24,9 +24,12 @@
 
 #include "callset.h"
 #include "ops.h"
+#include "pid.h"
 #include "profile.h"
 #include "quarantine.h"
 #include "sites.h"
+#include "trace_count.h"
+#include "trace_guard.h"
 #include "../trace.h"
 
 /* With the distance to the symbol before it, the name of a site without a symbol. */
@@ -348,6 +351,35 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
+}
+
+/**
+ * ftrace_init_tracefs - make the files that each instance with function tracing has
+ * @tr: the instance
+ * @parent: its directory
+ *
+ * Context: sleeps. A file that could not be made is missing; tracefs says so.
+ */
+void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
+{
+	ftrace_pid_init_tracefs(tr, parent);
+	trace_count_create_files(tr, parent);
+	trace_guard_create_files(tr, parent);
+}
+
+/**
+ * ftrace_clear_pids - forget the state of an instance that goes away
+ * @tr: the instance, whose tracers are off
+ *
+ * The pids that it traces, its counts, and its limits.
+ *
+ * Context: sleeps; event_mutex and trace_types_lock are held.
+ */
+void ftrace_clear_pids(struct trace_array *tr)
+{
+	ftrace_pid_forget(tr);
+	trace_count_forget(tr);
+	trace_guard_forget(tr);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hashes of (site, direct function), by which update_ftrace_direct_add() and its like are
- * told what to do. The engine itself uses none.
+ * told what to do. The engine keeps none.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>

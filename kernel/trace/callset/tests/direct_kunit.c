@@ -560,6 +560,30 @@ static void direct_many_with_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, direct_kunit_del(test, 0, 2, DIRECT_KUNIT_B), 0);
 }
 
+#ifdef CONFIG_X86_64
+/* A site that turns out to be altered does not keep the others attached. */
+static void direct_many_altered_site(struct kunit *test)
+{
+	struct ftrace_hash *hash = direct_kunit_hash(test, 0, 3, DIRECT_KUNIT_A);
+	void *ip = (void *)kunit_site(0);
+	u8 nop[MCOUNT_INSN_SIZE];
+
+	memset(&direct_kunit_many, 0, sizeof(direct_kunit_many));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, direct_kunit_forget_many, NULL), 0);
+
+	memcpy(nop, ip, sizeof(nop));
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&direct_kunit_many, hash), 0);
+	kunit_poke(ip, kunit_other);
+	KUNIT_EXPECT_EQ(test, direct_kunit_mod(test, 0, 1, DIRECT_KUNIT_B), -EFAULT);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&direct_kunit_many, hash), 0);
+	KUNIT_EXPECT_FALSE(test, direct_kunit_many.flags & FTRACE_OPS_FL_ENABLED);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(1), 0);
+	free_ftrace_hash(hash);
+	ftrace_kunit_repair((unsigned long)ip, nop);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+}
+#endif
+
 #if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
 /* Its users are light skeletons, which declare it themselves. */
 int kern_sys_bpf(int cmd, union bpf_attr *attr, unsigned int size);
@@ -636,6 +660,9 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_refilter_asks_self),
 	KUNIT_CASE(direct_many),
 	KUNIT_CASE(direct_many_with_function),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE(direct_many_altered_site),
+#endif
 #if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
 	KUNIT_CASE(direct_bpf_in_quarantine),
 #endif

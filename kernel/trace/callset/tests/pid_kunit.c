@@ -181,7 +181,7 @@ static void pid_add_fails(struct kunit *test)
 	bit = tr->callset.pid_bit;
 
 	/* One without memory for a pid. */
-	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	new = kzalloc_obj(*new);
 	KUNIT_EXPECT_NOT_NULL(test, new);
 	if (new) {
 		raw_spin_lock_init(&new->lock);
