@@ -389,7 +389,20 @@ void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr)
 }
 
 /*
- * Drops a callset that has no sites. One to whose target altered text may lead stays for ever.
+ * The owner of a direct function learns only that no site calls it any more, and may free it
+ * long before its ops is detached.
+ */
+static void callset_silence_direct(struct ftrace_callset *cs)
+{
+	struct ftrace_patch *patch = arch_ftrace_patch_begin(1);
+
+	ftrace_callset_silence(&cs->link[cs->nr_ops - 1], patch);
+	arch_ftrace_patch_end(patch);
+}
+
+/*
+ * Drops a callset that has no sites. One to whose target altered text may lead stays for ever,
+ * and passes over its direct function.
  *
  * Until a grace period is over it can still be found by its number and by
  * its trampoline, for the sake of tasks that were preempted there.
@@ -400,8 +413,11 @@ static void callset_drop(struct ftrace_callset *cs)
 
 	hash_del(&cs->hash);
 	list_del_init(&cs->idle);
-	if (cs->pinned)
+	if (cs->pinned) {
+		if (cs->direct)
+			callset_silence_direct(cs);
 		return;
+	}
 	if (cs->tramp)
 		callset_nr_tramps--;
 	ftrace_retire(&cs->retiree);

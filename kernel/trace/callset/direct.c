@@ -28,6 +28,7 @@
 #include "filter.h"
 #include "ops.h"
 #include "register.h"
+#include "report.h"
 #include "site_set.h"
 #include "sites.h"
 #include "../trace.h"
@@ -111,14 +112,16 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock. Waits
  * for tasks that are in the trampoline if that is part of a module; otherwise
  * its owner does.
- * Return: 0; -EINVAL if @ops is not registered with @addr.
+ * Return: 0; -EINVAL if @ops is not registered with @addr, whatever ftrace_is_jmp() says of
+ * it.
  */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool free_filters)
 {
 	int ret;
 
 	scoped_guard(mutex, &ftrace_share_mutex) {
-		if (!direct_is_registered(ops) || ops->direct_call != addr)
+		if (!direct_is_registered(ops) ||
+		    ftrace_jmp_get(ops->direct_call) != ftrace_jmp_get(addr))
 			return -EINVAL;
 		scoped_guard(mutex, &ftrace_lock)
 			ret = ftrace_ops_unregister(ops);
@@ -384,6 +387,25 @@ int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	return ret;
 }
 
+/* An error for one site would keep the others at functions that the owner frees all the same. */
+static int direct_mod_sites(struct ftrace_ops *ops, struct ftrace_hash *hash,
+			    const struct ftrace_site_set *sites)
+{
+	int ret;
+
+	ops->direct_hash = hash;
+	ret = ftrace_update_filter(ops->filter, sites, false);
+	ops->direct_hash = NULL;
+	if (ret || !sites->nr)
+		return ret;
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (direct_at(ops, sites->ip[i]))
+			return 0;
+	}
+	ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, sites->ip[0], ops, NULL);
+	return -EFAULT;
+}
+
 static int direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
 		      struct ftrace_site_set *sites)
 {
@@ -401,12 +423,7 @@ static int direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
 	}
 	sites->nr = nr;
 	ret = ftrace_share_ask_self(ops, sites);
-	if (ret)
-		return ret;
-	ops->direct_hash = hash;
-	ret = ftrace_update_filter(ops->filter, sites, true);
-	ops->direct_hash = NULL;
-	return ret;
+	return ret ?: direct_mod_sites(ops, hash, sites);
 }
 
 /**
@@ -417,12 +434,14 @@ static int direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
  * @do_direct_lock: false if an ops_func calls this for
  *		    FTRACE_OPS_CMD_*_SHARE_IPMODIFY_PEER, where ftrace_share_mutex is held
  *
- * Every call reaches one of the two.
+ * Every call reaches one of the two. A site that turns out to belong in quarantine calls
+ * neither from then on, and does not keep the others from being changed.
  *
  * Context: process context, sleeps; takes ftrace_share_mutex, unless it is held, and
  * ftrace_lock. A task may still be in the old trampoline on return.
- * Return: 0; -EINVAL if @hash is empty or @ops is not registered; -ENOMEM; or the answer of
- * @ops->ops_func. On failure nothing changed.
+ * Return: 0; -EINVAL if @hash is empty or @ops is not registered; -ENOMEM; the answer of
+ * @ops->ops_func; or -EFAULT if all of the sites turn out to belong in quarantine. On
+ * failure nothing else changed.
  */
 int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash, bool do_direct_lock)
 {

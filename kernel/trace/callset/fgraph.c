@@ -55,6 +55,7 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/rethook.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -234,6 +235,17 @@ static __always_inline bool fgraph_names(u64 meta, const struct fgraph_ops *gops
 	return likely(meta >= gops->ops.graph_meta);
 }
 
+/* Where a function returns to in the end, if a kretprobe has hooked its return, too. */
+static __always_inline unsigned long fgraph_caller(struct task_struct *task,
+						   const struct ftrace_ret_stack *frame)
+{
+	struct llist_node *node = NULL;
+
+	if (!IS_ENABLED(CONFIG_RETHOOK) || likely(!is_rethook_trampoline(frame->ret)))
+		return frame->ret;
+	return rethook_find_ret_addr(task, (unsigned long)frame->retp, &node) ?: frame->ret;
+}
+
 static __always_inline void fgraph_call_return(struct task_struct *task,
 					       struct ftrace_ret_stack *frame, u64 meta,
 					       struct ftrace_regs *fregs)
@@ -241,7 +253,7 @@ static __always_inline void fgraph_call_return(struct task_struct *task,
 	struct ftrace_graph_ret trace = fgraph_make_ret(task, frame, fregs);
 	unsigned long users = FIELD_GET(FGRAPH_META_USERS, meta);
 
-	ftrace_regs_set_instruction_pointer(fregs, frame->ret);
+	ftrace_regs_set_instruction_pointer(fregs, fgraph_caller(task, frame));
 	ftrace_gate_enter(&fgraph_gate);
 	for (; users; users &= users - 1) {
 		struct fgraph_ops *gops = READ_ONCE(fgraph_users[__ffs(users)]);

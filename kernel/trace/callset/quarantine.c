@@ -7,7 +7,8 @@
  *  1. A site in quarantine has no callset, and its text is not written. It stays in
  *     quarantine until its text is freed.
  *  2. A callset that a site left for quarantine stays, too: the code that altered the
- *     site may have saved its CALL, and may write it back.
+ *     site may have saved its CALL, and may write it back. Once it has no other sites,
+ *     it passes over its direct function, which may be freed.
  *
  * sites.c says how other parts of the kernel see such a site.
  * ftrace_lock covers all of it.

@@ -17,6 +17,10 @@
 #include "../sites.h"
 #include "kunit.h"
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_JMP
+#include <asm/unwind_hints.h>
+#endif
+
 #if defined(CONFIG_X86)
 #define DIRECT_KUNIT_JUMP	ASM_ENDBR "jmp"
 #elif defined(CONFIG_ARM64)
@@ -561,10 +565,10 @@ static void direct_many_with_function(struct kunit *test)
 }
 
 #ifdef CONFIG_X86_64
-/* A site that turns out to be altered does not keep the others attached. */
+/* A site that turns out to be altered keeps the others neither attached nor as they were. */
 static void direct_many_altered_site(struct kunit *test)
 {
-	struct ftrace_hash *hash = direct_kunit_hash(test, 0, 3, DIRECT_KUNIT_A);
+	struct ftrace_hash *hash = direct_kunit_hash(test, 0, 3, DIRECT_KUNIT_B);
 	void *ip = (void *)kunit_site(0);
 	u8 nop[MCOUNT_INSN_SIZE];
 
@@ -572,15 +576,164 @@ static void direct_many_altered_site(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, direct_kunit_forget_many, NULL), 0);
 
 	memcpy(nop, ip, sizeof(nop));
-	KUNIT_EXPECT_EQ(test, update_ftrace_direct_add(&direct_kunit_many, hash), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 0, 3, DIRECT_KUNIT_A), 0);
 	kunit_poke(ip, kunit_other);
-	KUNIT_EXPECT_EQ(test, direct_kunit_mod(test, 0, 1, DIRECT_KUNIT_B), -EFAULT);
+	KUNIT_EXPECT_EQ(test, update_ftrace_direct_mod(&direct_kunit_many, hash, true), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(1), DIRECT_KUNIT_B);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(2), DIRECT_KUNIT_B);
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_TRUE(test,
+				  ftrace_rec_quarantined(ftrace_site_find((unsigned long)ip)));
 	KUNIT_EXPECT_EQ(test, update_ftrace_direct_del(&direct_kunit_many, hash), 0);
 	KUNIT_EXPECT_FALSE(test, direct_kunit_many.flags & FTRACE_OPS_FL_ENABLED);
 	KUNIT_EXPECT_EQ(test, direct_kunit_addr(1), 0);
 	free_ftrace_hash(hash);
 	ftrace_kunit_repair((unsigned long)ip, nop);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+}
+
+static int direct_kunit_del_image(struct kunit *test)
+{
+	return direct_kunit_del(test, 0, 1, (unsigned long)direct_kunit_image);
+}
+
+static int direct_kunit_mod_image(struct kunit *test)
+{
+	return direct_kunit_mod(test, 0, 1, DIRECT_KUNIT_B);
+}
+
+/*
+ * A CALL that leads to an image is written back after @change, by which its owner was told that
+ * no site calls it any more. The ops itself stays.
+ */
+static void direct_kunit_write_back(struct kunit *test, int (*change)(struct kunit *test), int ret)
+{
+	u8 nop[MCOUNT_INSN_SIZE], call[MCOUNT_INSN_SIZE];
+	void *ip = (void *)kunit_site(0);
+	unsigned int entered;
+
+	memcpy(nop, ip, sizeof(nop));
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 0, 1, (unsigned long)direct_kunit_image), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_add(test, 1, 1, DIRECT_KUNIT_A), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	entered = direct_kunit_entered;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered + 10);
+
+	memcpy(call, ip, sizeof(call));
+	kunit_poke(ip, kunit_other);
+	KUNIT_EXPECT_EQ(test, change(test), ret);
+	KUNIT_EXPECT_EQ(test, direct_kunit_addr(1), DIRECT_KUNIT_A);
+	kunit_poke(ip, call);
+	entered = direct_kunit_entered;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	direct_kunit_forget_many(NULL);
+	ftrace_kunit_repair((unsigned long)ip, nop);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+}
+
+static void direct_many_written_back(struct kunit *test)
+{
+	memset(&direct_kunit_many, 0, sizeof(direct_kunit_many));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, direct_kunit_forget_many, NULL), 0);
+
+	direct_kunit_write_back(test, direct_kunit_del_image, 0);
+	memset(&direct_kunit_many, 0, sizeof(direct_kunit_many));
+	direct_kunit_write_back(test, direct_kunit_mod_image, -EFAULT);
+}
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_JMP
+/*
+ * Notes the address that its RET would use, and goes on behind the site. Only a RET may go
+ * there: no ENDBR is there.
+ */
+extern void direct_kunit_jumped(void);
+static unsigned long direct_kunit_parent __used;
+static unsigned long direct_kunit_rest __used;
+
+asm(".pushsection .text, \"ax\", @progbits\n"
+	".type direct_kunit_jumped, @function\n"
+	".globl direct_kunit_jumped\n"
+	"direct_kunit_jumped:\n"
+	ASM_ENDBR
+	"incl direct_kunit_entered(%rip)\n"
+	"mov (%rsp), %rax\n"
+	"mov %rax, direct_kunit_parent(%rip)\n"
+	"pushq direct_kunit_rest(%rip)\n"
+	UNWIND_HINT_FUNC "\n"
+	ASM_RET
+	".size direct_kunit_jumped, . - direct_kunit_jumped\n"
+	".popsection\n");
+
+#define DIRECT_KUNIT_JUMPED	ftrace_jmp_set((unsigned long)direct_kunit_jumped)
+
+/* The function is entered as from its caller, to which it returns. */
+static void direct_kunit_jumps(struct kunit *test)
+{
+	unsigned int entered = direct_kunit_entered;
+
+	direct_kunit_parent = 0;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered + 10);
+	KUNIT_EXPECT_NE(test, direct_kunit_parent, 0);
+	KUNIT_EXPECT_NE(test, direct_kunit_parent, direct_kunit_rest);
+}
+
+static void direct_jmp(struct kunit *test)
+{
+	const unsigned long image = (unsigned long)direct_kunit_image;
+
+	direct_kunit_rest = kunit_site(0) + MCOUNT_INSN_SIZE;
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_JUMPED), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_JUMPED);
+	direct_kunit_jumps(test);
+
+	/* A site can be changed from one to the other. */
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct_kunit_ops, image), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), image);
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_JUMPED), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_JUMPED);
+	direct_kunit_jumps(test);
+
+	/* Its owner may forget that it was a jump. */
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(image), -EINVAL);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(ftrace_jmp_get(DIRECT_KUNIT_JUMPED)), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+}
+
+static void direct_kunit_jmp_beside(struct kunit *test, unsigned long flags)
+{
+	unsigned int hits = direct_kunit_hits, entered;
+
+	direct_kunit_other.flags |= flags;
+	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_JUMPED), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_NE(test, direct_kunit_target(), DIRECT_KUNIT_JUMPED);
+	direct_kunit_jumps(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 10);
+
+	/* The trampoline may stay, and then goes back to the site in the end. */
+	ftrace_kunit_forbid_lists(test, true);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_JUMPED), 0);
+	entered = direct_kunit_entered;
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, direct_kunit_entered, entered);
+	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 20);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	ftrace_kunit_forbid_lists(test, false);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
+}
+
+static void direct_jmp_with_function(struct kunit *test)
+{
+	direct_kunit_rest = kunit_site(0) + MCOUNT_INSN_SIZE;
+	direct_kunit_jmp_beside(test, 0);
+	direct_kunit_jmp_beside(test, FTRACE_OPS_FL_SAVE_REGS);
 }
 #endif
 
@@ -662,6 +815,11 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_many_with_function),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(direct_many_altered_site),
+	KUNIT_CASE(direct_many_written_back),
+#endif
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_JMP
+	KUNIT_CASE(direct_jmp),
+	KUNIT_CASE(direct_jmp_with_function),
 #endif
 #if defined(CONFIG_BPF_JIT) && defined(CONFIG_DEBUG_INFO_BTF)
 	KUNIT_CASE(direct_bpf_in_quarantine),
