@@ -315,3 +315,7 @@ void arch_ftrace_update_code(int command)
 	site_batch_open = false;
 	aarch64_insn_batch_end(&site_batch);
 }
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/callset_kunit.c"
+#endif
