@@ -21,14 +21,15 @@ help:
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
 	@echo 'make torture      all changes of tracing at random, on the same kernel, for SECONDS=300 (SEED=N repeats)'
-	@echo 'make arches       ours for other architectures, where function tracing is off (ARCHES="a b": these)'
-	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm, arm64, i386,'
-	@echo '                  mips64el, parisc, powerpc64le, riscv64, s390x, sh4, sparc64'
+	@echo 'make arches       ours where function tracing is stock'"'"'s: arm, loongarch, mips, mips64el, parisc, sh4, sparc64,'
+	@echo '                  and x86_64 with FTRACE_CALLSETS=n (ARCHES="a b": these)'
+	@echo 'make arch A=NAME  the kernel'"'"'s ftrace selftests on another architecture, stock beside ours: arm64, i386,'
+	@echo '                  powerpc64le, riscv64, s390x'
 	@echo 'make model        all orders of the steps of a writer and a reader of the ring buffer, by spin'
 	@echo 'make htmldocs     the manual'"'"'s pages on tracing and x86, without warnings from ours, in build/htmldocs'
 	@echo 'make shell        a guest with a prompt on tracefs'
 	@echo 'make tree         compose base and ours into build/tree'
-	@echo 'make base         unpack the pristine base into build/base'
+	@echo 'make base         fetch and unpack the pristine base into build/base'
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json shows the changes since'
@@ -44,7 +45,7 @@ help:
 	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
 	@echo 'make clean        remove build/'
 	@echo
-	@echo 'KSRC=DIR   any 6.12.y tree instead of the Debian package linux-source-6.12'
+	@echo 'KSRC=DIR   any 7.3.y tree instead of the Debian package linux-source-7.3'
 	@echo 'SETUP=no   install nothing: name the missing packages and stop'
 	@echo 'KEEP=yes   make configs keeps the objects that it compiled'
 	@echo 'J=N        compile N files at a time (default: one a CPU)'
@@ -84,10 +85,10 @@ try:
 take_old = $(if $(AGAINST),harness/bench-report --take '$(call quoted,$(AGAINST))',:)
 with_old = $(if $(AGAINST),--against build/bench/against.json)
 
-bench: ours stock
+bench: ours stock ours-bpf stock-bpf
 	@$(take_old)
 	@harness/setup guest
-	@tools/testing/recordmcount/speed build/stock build/base
+	@tools/testing/sitetable/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
 	@harness/bench-scale --max 100000
@@ -99,7 +100,7 @@ bench-quick: ours stock
 	@harness/bench --only function filter graph event profile count guard ops
 	@harness/bench-report $(with_old)
 
-overhead: ours stock overhead/none overhead/static
+overhead: ours stock overhead/none
 	@harness/setup guest
 	@harness/overhead
 

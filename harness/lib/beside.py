@@ -91,7 +91,7 @@ class Results:
 def same_symptom(line):
     """A line of the console without the parts that differ from run to run and from kernel to kernel."""
     text = re.sub(r"^\[ *[\d.]+\](\[[^]]*\])? *", "", line)
-    if m := re.search(r"WARNING: .* at (\S+?):\d+ (\w+)", text):
+    if m := re.search(r"WARNING: (?:(\S+):\d+ )?at (\w+)", text):
         return f"WARNING at {m.group(1)} {m.group(2)}"
     return re.sub(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", "N", text)
 

@@ -101,9 +101,6 @@ tree_version() {
 	     $1 == "SUBLEVEL" { print v "." p "." $3; exit }' "$1/Makefile" 2>/dev/null || true
 }
 
-# Where the Debian package linux-source-6.12 puts the base.
-tarball=/usr/src/linux-source-6.12.tar.xz
-
 # The base's origin and version, one line each; both are written when build/base is complete.
 base_info=$build/base.info
 base_version() { sed -n 's/^version=//p' "$base_info"; }
@@ -138,13 +135,18 @@ patch_files() {
 	sed -n 's/^\(---\|+++\) [^/\t ]*\/\([^\t ]*\).*/\2/p' "$patches/$1" | grep -v '^null$' | sort -u
 }
 
-# apply_patch NAME DIR: without fuzz, so that a patch never lands at an unseen place.
-apply_patch() {
+# try_patch NAME DIR: without fuzz, so that a patch never lands at an unseen place.
+try_patch() {
 	local out
 	out=$(patch -d "$2" -p1 --fuzz=0 --force --no-backup-if-mismatch -r - <"$patches/$1" 2>&1) && return
 	printf '%s\n' "$out" >&2
-	die "patches/$1 does not apply to the base ($(base_version)): refresh it against build/base, or give a KSRC= it was made for"
+	return 1
 }
+# not_applied NAME...: the end, where patches do not apply.
+not_applied() {
+	die "not to be applied to the base ($(base_version)): ${*/#/patches/}; refresh against build/base, or give a KSRC= they were made for"
+}
+apply_patch() { try_patch "$1" "$2" || not_applied "$1"; }
 
 # copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only files that differ, so
 # that kbuild rebuilds only those that changed; a path that SRC lacks is removed. Counts in

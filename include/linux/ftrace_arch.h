@@ -7,13 +7,13 @@
  * kernel/trace/ and arch/ include this header, and no others do.
  *
  * A target is the address that a site calls; 0 stands for no call, and the site is
- * a NOP then. Sites are given by their address (ip), which is where the CALL or
- * the NOP begins.
+ * a NOP then. To a target with ftrace_is_jmp() it jumps. Sites are given by their
+ * address (ip), which is where the CALL, the JMP or the NOP begins.
  *
- * The architecture defines the names that begin with arch_ or say so, and calls the rest. One
- * that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site() and the
- * functions of ftrace_generic.h; the rest is common code then. Trampolines are of those that
- * select HAVE_FTRACE_TRAMPOLINES.
+ * The architecture defines the names that begin with arch_ or say so, and calls the rest.
+ * One that does not select HAVE_FTRACE_BATCHES defines arch_ftrace_check_site(), and
+ * keeps the functions that ftrace.h asks of all architectures; the rest is common code
+ * then. Trampolines are of those that select HAVE_FTRACE_TRAMPOLINES.
  * "Any context" includes NMIs. Documentation/trace/ftrace-design.rst is the guide
  * to a port.
  */
@@ -31,7 +31,7 @@ struct ftrace_record;
 struct module;
 struct orc_entry;
 
-/* Gates, which return hooks have without function tracing, too */
+/* Gates */
 
 /**
  * struct ftrace_gate_count - how often a gate was passed on one CPU
@@ -52,23 +52,6 @@ struct ftrace_gate {
 	struct ftrace_gate_count __percpu	*count;
 	refcount_t				ref;
 };
-
-#ifdef CONFIG_FUNCTION_TRACER
-/*
- * Static function tracing: each function calls __fentry__ at all times, which
- * calls this function unless it is ftrace_stub. The function is called
- * as ftrace_list_func() is.
- */
-extern ftrace_func_t ftrace_trace_function;
-
-/*
- * Calls all ops of the site @ip, whose function returns to @parent_ip. The
- * architecture's ftrace_caller and ftrace_regs_caller call it, in any context that
- * can be traced, with the function's arguments saved. These two are the targets of
- * sites whose callset has no trampoline.
- */
-void ftrace_list_func(unsigned long ip, unsigned long parent_ip,
-		      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 #ifndef ftrace_stub_return
 /**
@@ -260,7 +243,7 @@ struct ftrace_callset;
 
 #ifdef CONFIG_HAVE_FTRACE_BATCHES
 static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
-					  const struct ftrace_callset *cs)
+					  struct ftrace_callset *cs)
 {
 }
 #else
@@ -273,7 +256,7 @@ static inline void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned l
  * Context: between arch_ftrace_patch_begin() and arch_ftrace_patch_end().
  */
 void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
-			    const struct ftrace_callset *cs);
+			    struct ftrace_callset *cs);
 #endif
 
 /* Trampolines */
@@ -325,7 +308,7 @@ struct ftrace_code {
  * struct ftrace_callset - the ops that a site calls, in order
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
- * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS, _IPMODIFY and _RETHOOK
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and _IPMODIFY
  * @coming: a transaction that is being planned brings sites
  * @leaving: an ops of it is being detached
  * @pinned: altered text may lead to it, so it stays
@@ -334,9 +317,10 @@ struct ftrace_code {
  * @nr_graph: how many of them, after those, are of a struct fgraph_ops
  * @nr_gone: how many of them are silenced
  * @direct: the last one if that is direct, or NULL
+ * @direct_addr: the function that is called for @direct; 0 without one
  * @graph_func: the function that is called for those of a struct fgraph_ops
  * @counting: one of its ops counts calls
- * @one: ftrace_list_func() calls its one ops as it is
+ * @one: arch_ftrace_ops_list_func() calls its one ops as it is
  * @counts: where the stubs of its sites count on their way to @tramp, for the first
  *	    ops that does; NULL if the sites call @target
  * @stubs: the stubs
@@ -344,24 +328,20 @@ struct ftrace_code {
  * @target: the code that its sites call
  * @tramp: its trampoline; 0 where @target is another's code
  * @tramp_size: bytes of code at @tramp
- * @arch: the architecture's data of the trampoline
+ * @arch: the trampoline as the architecture knows it
  * @hash: in the hash of callsets by their ops
  * @idle: in the list of those without sites
  * @code: its trampoline, to be found
  * @retiree: frees the callset and its trampoline
  * @entry: the word at a site points here, on an architecture that has such a word
- * @late: the direct function that follows the other ops, on an architecture without
- *	  trampolines
  * @link: for each of @ops
  * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
  *	 the order of registration
  *
- * All that a trampoline or ftrace_list_func() uses is constant once the callset is
+ * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
  * published, but for an ops that is silenced: see ftrace_callset_silence().
  *
- * An architecture writes @tramp, @tramp_size and @arch, and reads @flags,
- * @nr_ops, @nr_funcs, @nr_graph, @direct, @graph_func, @counts, @link[].gate and
- * @ops. All else is ftrace_callset.c's.
+ * All of it is callset.c's. An architecture is told by struct ftrace_tramp_desc.
  */
 struct ftrace_callset {
 	u32			nr;
@@ -378,13 +358,14 @@ struct ftrace_callset {
 	unsigned int		nr_gone;
 	unsigned int		tramp_size;
 	struct ftrace_ops	*direct;
+	unsigned long		direct_addr;
 	struct ftrace_counts	*counts;
 	struct list_head	stubs;
 	ftrace_graph_func_t	graph_func;
 	struct ftrace_callset	*successor;
 	unsigned long		target;
 	unsigned long		tramp;
-	void			*arch;
+	struct ftrace_tramp	*arch;
 	struct hlist_node	hash;
 	struct list_head	idle;
 	struct ftrace_code	code;
@@ -392,30 +373,10 @@ struct ftrace_callset {
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 	struct ftrace_ops	entry;
 #endif
-#ifndef CONFIG_HAVE_FTRACE_TRAMPOLINES
-	unsigned long		late;
-#endif
 	struct ftrace_callset_link *link;
 	struct ftrace_ops	*ops[] __counted_by(nr_ops);
 };
 
-/**
- * ftrace_ops_direct - the direct function of an ops
- * @ops: the ops
- *
- * Context: any.
- * Return: its address; 0 without a direct function.
- */
-static inline unsigned long ftrace_ops_direct(const struct ftrace_ops *ops)
-{
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	return ops->direct_call;
-#else
-	return 0;
-#endif
-}
-
-#ifdef CONFIG_DYNAMIC_FTRACE
 /**
  * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
  * @cs: the callset
@@ -430,91 +391,141 @@ static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
 	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
 	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
 }
-#endif
+
+/**
+ * struct ftrace_tramp_call - a function that a trampoline calls
+ * @func: the function; NULL if the stubs count in its place
+ * @arg: its third argument, the ops
+ * @gate: counts the tasks inside; NULL if nothing of the ops can go away
+ */
+struct ftrace_tramp_call {
+	ftrace_func_t			func;
+	struct ftrace_ops		*arg;
+	const struct ftrace_gate	*gate;
+};
+
+/**
+ * struct ftrace_tramp_desc - what a trampoline must do
+ * @flags: FTRACE_OPS_FL_SAVE_REGS if a function gets all registers, _IPMODIFY if one may
+ *	   change where to go on
+ * @nr_funcs: how many functions are called, in their order; all are told the same
+ *	      parent_ip, that from before the first one, which may replace the address
+ *	      on the stack
+ * @nr_graph: how many graph users there are
+ * @calls: the functions, and after them the graph users, which have gates only
+ * @graph_func: called after the functions, inside the gates of all graph users, if there
+ *		are any
+ * @graph_arg: its third argument
+ * @graph_regs: it looks at the registers; otherwise no more than the function's arguments
+ *		are sure to be there
+ * @direct: the function to go on to in the end, as it is given to
+ *	    arch_ftrace_patch_add(); 0 to go back to the site
+ * @counts: where the stubs of the sites count; one of @calls has no function then. NULL
+ *	    without stubs
+ * @asks: it is asked whether to count, see struct ftrace_counts
+ */
+struct ftrace_tramp_desc {
+	unsigned long			flags;
+	unsigned int			nr_funcs;
+	unsigned int			nr_graph;
+	const struct ftrace_tramp_call	*calls;
+	ftrace_graph_func_t		graph_func;
+	struct ftrace_callset		*graph_arg;
+	bool				graph_regs;
+	unsigned long			direct;
+	const struct ftrace_counts	*counts;
+	bool				asks;
+};
+
+/**
+ * struct ftrace_tramp - a trampoline, of which the architecture may know more
+ * @text: the code
+ * @size: how many bytes
+ */
+struct ftrace_tramp {
+	unsigned long	text;
+	unsigned int	size;
+};
 
 #ifdef CONFIG_HAVE_FTRACE_TRAMPOLINES
 /**
- * arch_ftrace_tramp_alloc - make the trampoline of a callset
- * @cs: the callset; @cs->tramp, @cs->tramp_size and @cs->arch are set on success
- *
- * The trampoline calls the first @cs->nr_funcs ops, each in its gate if it has
- * one, then @cs->graph_func in the gates of the graph users, and goes on to the
- * direct function or back to the site. All ops are told the same parent_ip: that
- * from before the first one, which may replace the address on the stack.
+ * arch_ftrace_tramp_alloc - make a trampoline
+ * @desc: what it must do
  *
  * Context: sleeps; ftrace_lock is held.
- * Return: 0, or a negative errno: the callset's sites go through ftrace_caller or
- * ftrace_regs_caller then.
+ * Return: the trampoline, or NULL without memory.
  */
-int arch_ftrace_tramp_alloc(struct ftrace_callset *cs);
+struct ftrace_tramp *arch_ftrace_tramp_alloc(const struct ftrace_tramp_desc *desc);
 
 /**
- * arch_ftrace_tramp_free - free the trampoline of a callset
- * @cs: the callset, with or without a trampoline
+ * arch_ftrace_tramp_free - free a trampoline
+ * @tramp: the trampoline, or NULL
  *
- * Context: sleeps. No CPU and no task is in the trampoline.
+ * Context: sleeps. No CPU and no task is in it.
  */
-void arch_ftrace_tramp_free(struct ftrace_callset *cs);
+void arch_ftrace_tramp_free(struct ftrace_tramp *tramp);
 
 /**
- * arch_ftrace_tramp_retarget - change the function that a trampoline calls for an ops
+ * arch_ftrace_tramp_retarget - let a trampoline call another function
  * @patch: the batch that does it
- * @cs: the callset
- * @i: which of the callset's ops
- * @to: the new function; NULL to pass over the ops for good
- *
- * Nothing happens where there is no trampoline, or the ops is no function.
+ * @tramp: the trampoline
+ * @i: in place of which of the functions; nothing happens if that is none or not called
+ * @to: the new function; NULL to call none there any more
  *
  * Context: ftrace_lock is held.
  */
-void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
+void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_tramp *tramp,
 				unsigned int i, ftrace_func_t to);
 
 /**
- * arch_ftrace_tramp_redirect - let a trampoline go on to another direct function
+ * arch_ftrace_tramp_ask - change whether a trampoline asks whether to count
  * @patch: the batch that does it
- * @cs: a callset with a direct ops
- * @to: the function
- *
- * Nothing happens where there is no trampoline.
+ * @tramp: the trampoline, with stubs that count
+ * @asks: whether it is to
  *
  * Context: ftrace_lock is held.
  */
-void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
-				unsigned long to);
+void arch_ftrace_tramp_ask(struct ftrace_patch *patch, struct ftrace_tramp *tramp, bool asks);
+
+/**
+ * arch_ftrace_tramp_silence_direct - let a trampoline go back to the site in the end
+ * @patch: the batch that does it
+ * @tramp: the trampoline, which goes on to a direct function
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_tramp_silence_direct(struct ftrace_patch *patch, struct ftrace_tramp *tramp);
 
 #else /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
-static inline int arch_ftrace_tramp_alloc(struct ftrace_callset *cs)
+static inline struct ftrace_tramp *arch_ftrace_tramp_alloc(const struct ftrace_tramp_desc *desc)
 {
-	return -EOPNOTSUPP;
+	return NULL;
 }
 
-static inline void arch_ftrace_tramp_free(struct ftrace_callset *cs)
-{
-}
-
-static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch, struct ftrace_callset *cs,
-					      unsigned int i, ftrace_func_t to)
+static inline void arch_ftrace_tramp_free(struct ftrace_tramp *tramp)
 {
 }
 
-/* ftrace_caller goes on there. Through the word at a site it may be all that is called. */
-static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct ftrace_callset *cs,
-					      unsigned long to)
+static inline void arch_ftrace_tramp_retarget(struct ftrace_patch *patch,
+					      struct ftrace_tramp *tramp, unsigned int i,
+					      ftrace_func_t to)
 {
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-	if (cs->nr_ops == 1)
-		WRITE_ONCE(cs->entry.direct_call, to);
-#endif
-	WRITE_ONCE(cs->late, to);
-#endif
+}
+
+static inline void arch_ftrace_tramp_ask(struct ftrace_patch *patch, struct ftrace_tramp *tramp,
+					 bool asks)
+{
+}
+
+static inline void arch_ftrace_tramp_silence_direct(struct ftrace_patch *patch,
+						    struct ftrace_tramp *tramp)
+{
 }
 #endif /* !CONFIG_HAVE_FTRACE_TRAMPOLINES */
 
 /**
  * arch_ftrace_tramp_orc - unwind data of a trampoline
- * @cs: its callset
+ * @tramp: the trampoline
  * @ip: an address in it
  *
  * Only with CONFIG_UNWINDER_ORC.
@@ -522,7 +533,7 @@ static inline void arch_ftrace_tramp_redirect(struct ftrace_patch *patch, struct
  * Context: any. The unwinder keeps no pointer beyond one step.
  * Return: the entry for @ip.
  */
-struct orc_entry *arch_ftrace_tramp_orc(const struct ftrace_callset *cs, unsigned long ip);
+struct orc_entry *arch_ftrace_tramp_orc(struct ftrace_tramp *tramp, unsigned long ip);
 
 /* Return hooks */
 
@@ -591,7 +602,7 @@ static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
  * @retiree: frees them
  *
  * It is asked while the function of the ops is not its saved_func. An architecture
- * reads @ignored and @off; all else is ftrace_counts.c's.
+ * reads @ignored and @off; all else is counts.c's.
  */
 struct ftrace_counts {
 	refcount_t		ref;
@@ -606,7 +617,7 @@ struct ftrace_counts {
 #ifdef ARCH_FTRACE_STUB_SIZE
 /**
  * arch_ftrace_stubs_alloc - make stubs of a callset with counts
- * @cs: the callset, with its trampoline
+ * @tramp: where they lead to
  * @counts: the count of the first stub's site, which those of the next ones follow
  * @nr: how many stubs
  *
@@ -617,8 +628,8 @@ struct ftrace_counts {
  * Context: sleeps; ftrace_lock is held.
  * Return: the address of the first stub; 0 without memory.
  */
-unsigned long arch_ftrace_stubs_alloc(const struct ftrace_callset *cs,
-				      u64 __percpu *counts, unsigned int nr);
+unsigned long arch_ftrace_stubs_alloc(const struct ftrace_tramp *tramp, u64 __percpu *counts,
+				      unsigned int nr);
 
 /**
  * arch_ftrace_stubs_free - free stubs
@@ -632,8 +643,7 @@ void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
 
 /* Times of calls, where the architecture returns to a handler of its own for them */
 
-#if defined(CONFIG_DYNAMIC_FTRACE) && defined(CONFIG_FUNCTION_GRAPH_TRACER) && \
-	defined(times_return_to_handler)
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(times_return_to_handler)
 #define FTRACE_TIMES_PATH
 
 /**
@@ -661,6 +671,5 @@ static inline bool ftrace_times_is_handler(unsigned long addr)
 	return false;
 }
 #endif
-#endif /* CONFIG_FUNCTION_TRACER */
 
 #endif /* _LINUX_FTRACE_ARCH_H */

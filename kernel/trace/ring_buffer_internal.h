@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
@@ -19,8 +20,10 @@
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
+#include <linux/ring_buffer_types.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -31,40 +34,26 @@
 
 /* Events */
 
-#define RB_EVNT_HDR_SIZE	offsetof(struct ring_buffer_event, array)
-#define RB_ALIGNMENT		4U
-#define RB_MAX_SMALL_DATA	(RB_ALIGNMENT * RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
 #define RB_LEN_TIME_EXTEND	8
+/* What the largest event takes beside its data, and a time extend before it. */
+#define RB_EVENT_OVERHEAD	(RB_EVNT_HDR_SIZE + sizeof(u32) + RB_LEN_TIME_EXTEND)
 
-#ifdef CONFIG_HAVE_64BIT_ALIGNED_ACCESS
-#define RB_FORCE_8BYTE_ALIGNMENT	1
-#define RB_ARCH_ALIGNMENT		8U
-#else
-#define RB_FORCE_8BYTE_ALIGNMENT	0
-#define RB_ARCH_ALIGNMENT		RB_ALIGNMENT
-#endif
-
-/* The bits of a time in an event; those above are in a time extend before it. */
-#define TS_SHIFT		27
-#define TS_MASK			((1ULL << TS_SHIFT) - 1)
 /* The bits that a time stamp in a page has no room for: they are those of the page's. */
 #define RB_STAMP_HIGH		(0x1fULL << 59)
 
 /* Pages */
 
-/**
- * struct buffer_data_page - a page of events, as readers get it
- * @time_stamp: the time that the first event's delta is added to
- * @commit: how many bytes of events readers may look at
- * @data: the events
+/*
+ * In buffer_data_page::commit, beside the size: there are events missing before the page, and
+ * how many stands after its events. A page in the ring has these only if it was found broken
+ * after a reboot.
  */
-struct buffer_data_page {
-	u64		time_stamp;
-	local_t		commit;
-	unsigned char	data[] __aligned(RB_ARCH_ALIGNMENT);
-};
+#define RB_MISSED_EVENTS	((int)BIT(31))
+#define RB_MISSED_STORED	((int)BIT(30))
+#define RB_MISSED_MASK		(RB_MISSED_EVENTS | RB_MISSED_STORED)
 
-#define BUF_PAGE_HDR_SIZE	offsetof(struct buffer_data_page, data)
+/* Bits of buffer_page::id. */
+#define RB_STATIC_BITS		30
 
 /**
  * struct buffer_page - the state of a page of events
@@ -86,7 +75,7 @@ struct buffer_page {
 	struct buffer_data_page	*page;
 	unsigned int		read;
 	unsigned int		order;
-	u32			id:30;
+	u32			id:RB_STATIC_BITS;
 	u32			range:1;
 };
 
@@ -245,13 +234,14 @@ struct ring_buffer_per_cpu {
 	u64				read_stamp;
 	unsigned long			pages_removed;
 
-	unsigned int			mapped;
 	unsigned int			user_mapped;
 	/* Covers the member before it and the two after it */
 	struct mutex			mapping_lock;
-	unsigned long			*subbuf_ids;
+	struct buffer_page		**subbuf_ids;
 	struct trace_buffer_meta	*meta_page;
-	struct ring_buffer_meta		*ring_meta;
+	struct ring_buffer_cpu_meta	*ring_meta;
+	/* Writes the pages in place of this CPU: then the write side is never entered */
+	struct ring_buffer_remote	*remote;
 
 	long				nr_pages_to_update;
 	struct list_head		new_pages;
@@ -261,13 +251,17 @@ struct ring_buffer_per_cpu {
 
 /*
  * ring_buffer_per_cpu::writers is 0 without a writer. Else its lowest byte is how many
- * writers there are, one interrupting the other; bits 8 to 23 are the interrupt bits of
- * preempt_count() of the last one, or 0 if nothing that it calls can be traced; and the highest
- * byte is how many of them were not told from the one that they interrupted by these.
+ * writers there are, one interrupting the other; RB_CONTEXT_MASK has the interrupt bits of
+ * preempt_count() of the last one, or 0 if nothing that it calls can be traced; and bits 16 to
+ * 23, where preempt_count() says how often interrupts are disabled, are how many of the writers
+ * were not told from the one that they interrupted by these.
  */
 #define RB_DEPTH_MASK		0xffU
-#define RB_CONTEXT_MASK		0xffff00U
-#define RB_OVERLAP_SHIFT	24
+#define RB_CONTEXT_MASK		((unsigned int)(SOFTIRQ_MASK | HARDIRQ_MASK | NMI_MASK))
+#define RB_OVERLAP_SHIFT	16
+#define RB_OVERLAP_MASK		(0xffU << RB_OVERLAP_SHIFT)
+
+static_assert(!(RB_CONTEXT_MASK & (RB_DEPTH_MASK | RB_OVERLAP_MASK)));
 
 /**
  * struct trace_buffer - the rings of all CPUs
@@ -275,7 +269,6 @@ struct ring_buffer_per_cpu {
  * @flags: RB_FL_*
  * @buffers: by CPU; NULL for one that has not been there yet
  * @clock: tells the time
- * @max_data_size: of an event
  * @irq_work: the tasks that wait for any CPU's events
  */
 struct trace_buffer {
@@ -283,7 +276,6 @@ struct trace_buffer {
 	unsigned int			flags;
 	struct ring_buffer_per_cpu	**buffers;
 	u64				(*clock)(void);
-	unsigned int			max_data_size;
 	struct rb_irq_work		irq_work;
 
 	/* private: the read side's */
@@ -292,14 +284,14 @@ struct trace_buffer {
 	struct lock_class_key		*reader_lock_key;
 	/* Sizes, and the buffers of CPUs */
 	struct mutex			mutex;
+	struct ring_buffer_remote	*remote;
 	struct hlist_node		node;
 	unsigned int			subbuf_order;
 	/* Memory that outlives a reboot */
 	struct notifier_block		flush_nb;
 	unsigned long			range_addr_start;
 	unsigned long			range_addr_end;
-	long				last_data_delta;
-	long				last_text_delta;
+	struct ring_buffer_meta		*meta;
 };
 
 /*
@@ -328,9 +320,26 @@ static inline unsigned long rb_page_entries(struct buffer_page *page)
 	return local_read(&page->entries);
 }
 
+static __always_inline long rb_data_page_commit(struct buffer_data_page *data)
+{
+	return local_read(&data->commit);
+}
+
+static __always_inline long rb_data_page_size(struct buffer_data_page *data)
+{
+	return rb_data_page_commit(data) & ~RB_MISSED_MASK;
+}
+
+/* With RB_MISSED_EVENTS and RB_MISSED_STORED. */
 static __always_inline unsigned int rb_page_commit(struct buffer_page *page)
 {
-	return local_read(&page->page->commit);
+	return rb_data_page_commit(page->page);
+}
+
+/* How many bytes of events readers may look at. */
+static __always_inline unsigned int rb_page_size(struct buffer_page *page)
+{
+	return rb_data_page_size(page->page);
 }
 
 /* The bytes of an event that is not a time extend or a time stamp, its header included. */
@@ -340,6 +349,9 @@ static inline unsigned int rb_data_size(const struct ring_buffer_event *event)
 		return RB_EVNT_HDR_SIZE + event->type_len * RB_ALIGNMENT;
 	return RB_EVNT_HDR_SIZE + event->array[0];
 }
+
+/* The bytes of a discarded event, at least. */
+#define RB_PADDING_MIN		(RB_EVNT_HDR_SIZE + 2 * sizeof(u32))
 
 /*
  * The time delta of a discarded event. The header of padding cannot say 0; the first word of
@@ -370,6 +382,9 @@ static inline struct ring_buffer_event *rb_skip_time(struct ring_buffer_event *e
 							    event->time_delta;
 	return event;
 }
+
+/* Wakes the tasks, from any context. */
+bool rb_irq_work_queue(struct rb_irq_work *irq_work);
 
 /* Whether at least @full percent of the pages have events that are not read. */
 bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full);

@@ -514,8 +514,7 @@ static void torture_init_cpu(int cpu)
 	memset(tc, 0, sizeof(*tc));
 	for (unsigned int i = 0; i < TORTURE_LEVELS; i++)
 		prandom_seed_state(&tc->random[i], seed++);
-	hrtimer_init(&tc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	tc->timer.function = torture_timer;
+	hrtimer_setup(&tc->timer, torture_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	tasklet_setup(&tc->tasklet, torture_softirq);
 }
 

@@ -65,7 +65,6 @@
 #include <linux/bug.h>
 #include <linux/export.h>
 #include <linux/hardirq.h>
-#include <linux/irq_work.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/trace_recursion.h>
@@ -129,7 +128,7 @@ bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	unsigned int outer = cpu_buffer->writers;
 	unsigned int depth = outer & RB_DEPTH_MASK;
-	unsigned int overlaps = outer >> RB_OVERLAP_SHIFT;
+	unsigned int overlaps = (outer & RB_OVERLAP_MASK) >> RB_OVERLAP_SHIFT;
 	unsigned int context = preempt_count() & RB_CONTEXT_MASK;
 
 	if (rb_context_level(context) <= rb_context_level(outer))
@@ -213,11 +212,11 @@ static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer
 #endif
 
 /* Where it is the function tracer that writes, it is not to trace this. */
-static void rb_queue(struct irq_work *work)
+static void rb_queue(struct rb_irq_work *irq_work)
 {
 	int bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
 
-	irq_work_queue(work);
+	rb_irq_work_queue(irq_work);
 	if (bit >= 0)
 		ftrace_test_recursion_unlock(bit);
 }
@@ -233,7 +232,7 @@ static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 		return;
 	irq_work->wakeup_full = true;
 	irq_work->full_waiters_pending = false;
-	rb_queue(&irq_work->work);
+	rb_queue(irq_work);
 }
 
 /*
@@ -278,12 +277,24 @@ static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 		return;
 	if (all->waiters_pending) {
 		all->waiters_pending = false;
-		rb_queue(&all->work);
+		rb_queue(all);
 	}
 	if (one->waiters_pending) {
 		one->waiters_pending = false;
-		rb_queue(&one->work);
+		rb_queue(one);
 	}
+}
+
+/**
+ * rb_wake_readers - wake those that wait for events that another than this side has written
+ * @cpu_buffer: of a remote buffer
+ *
+ * Context: any.
+ */
+void rb_wake_readers(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_wake_waiters(cpu_buffer);
+	rb_wake_full_waiters(cpu_buffer);
 }
 
 /**
@@ -362,7 +373,7 @@ static bool rb_push_head(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	struct buffer_page *after = rb_page_after(next), *tail_now;
 	/* Before the flag says that they are counted: an interrupt may go on from there. */
 	unsigned long entries = rb_page_entries(next);
-	unsigned int bytes = rb_page_commit(next);
+	unsigned int bytes = rb_page_size(next);
 	unsigned long was, head;
 
 	was = rb_link_change(tail, next, RB_PAGE_HEAD, RB_PAGE_UPDATE);

@@ -21,6 +21,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 					  unsigned int size, u64 now);
 void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_write_leave(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_wake_readers(struct ring_buffer_per_cpu *cpu_buffer);
 
 /* Of struct ring_buffer_event */
 #define RB_TYPE_LEN_BITS	5
@@ -162,12 +163,12 @@ static __always_inline struct ring_buffer_per_cpu *rb_writable(struct trace_buff
 
 	if (rb_cannot_write() || rb_is_off(buffer))
 		return NULL;
-	/* A page holds any small one. */
-	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
-	    unlikely(length > buffer->max_data_size))
-		return NULL;
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 	if (unlikely(!cpu_buffer || atomic_read(&cpu_buffer->record_disabled)))
+		return NULL;
+	/* A page holds any small one. */
+	if (!(__builtin_constant_p(length) && length <= RB_MAX_SMALL_DATA) &&
+	    unlikely(length > cpu_buffer->capacity - RB_EVENT_OVERHEAD))
 		return NULL;
 	return cpu_buffer;
 }
@@ -204,15 +205,13 @@ enum {
 	RB_IDLE		= BIT(0),
 	/* And of all that is called until the end, only a clock can be traced. */
 	RB_ALONE	= BIT(1),
-	/* The buffer's clock is the local one, as the caller has seen. */
-	RB_LOCAL	= BIT(2),
-	/* And the caller has read it. */
-	RB_TIMED	= BIT(3) | RB_LOCAL,
+	/* The caller has looked at the local clock, and that is the buffer's. */
+	RB_TIMED	= BIT(2),
 	/*
 	 * Nothing is called. If the event cannot be recorded so, the caller is a writer all the
 	 * same, and has to call rb_write_leave().
 	 */
-	RB_SIMPLE	= BIT(4),
+	RB_SIMPLE	= BIT(3),
 };
 
 /* The outermost writer leaves, or one within another. */
@@ -245,10 +244,8 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
 	else if (unlikely(!rb_enter(cpu_buffer)))
 		return NULL;
-	if ((how & RB_TIMED) == RB_TIMED) {
+	if (how & RB_TIMED) {
 		now = *local;
-	} else if (how & RB_LOCAL) {
-		now = trace_clock_local_inline();
 	} else if (local) {
 		*local = trace_clock_local_inline();
 		now = rb_has_local_clock(buffer) ? *local : buffer->clock();

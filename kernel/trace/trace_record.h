@@ -6,12 +6,15 @@
 #ifndef _KERNEL_TRACE_TRACE_RECORD_H
 #define _KERNEL_TRACE_TRACE_RECORD_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/thread_info.h>
 #include <linux/trace_events.h>
 
 #include "ring_buffer_write.h"
@@ -28,19 +31,30 @@ static __always_inline bool trace_ctx_may_migrate(void)
 #endif
 }
 
+/* In one test; without lazy rescheduling both are the same flag. */
+static __always_inline bool trace_ctx_may_resched(void)
+{
+	return READ_ONCE(current_thread_info()->flags) &
+	       (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY);
+}
+
 /* Whether nothing is special about a context but interrupts and preemption being off. */
 static __always_inline bool trace_ctx_is_plain(unsigned int count)
 {
-	/* A count in range has no bit of an interrupt. PREEMPT_RT has softirqs elsewhere. */
-	return IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT) && count <= TRACE_CTX_PREEMPT_MAX &&
-	       !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) && !tif_need_resched() &&
-	       !test_preempt_need_resched() && trace_ctx_may_migrate();
+	/*
+	 * A count in range has no bit of an interrupt, nor of those that are disabled by
+	 * local_interrupt_disable(). PREEMPT_RT has softirqs elsewhere.
+	 */
+	return count <= TRACE_CTX_PREEMPT_MAX &&
+	       !(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) &&
+	       !trace_ctx_may_resched() && !test_preempt_need_resched() &&
+	       trace_ctx_may_migrate();
 }
 
 /* Of a plain context. */
 static __always_inline unsigned int trace_ctx_plain_flags(void)
 {
-	return irqs_disabled() ? TRACE_FLAG_IRQS_OFF : 0;
+	return unlikely(irqs_disabled()) ? TRACE_FLAG_IRQS_OFF : 0;
 }
 
 /* The first word of an entry. */
@@ -78,9 +92,12 @@ static __always_inline unsigned int trace_gen_ctx_any(unsigned int own)
 {
 	unsigned int ctx = tracing_gen_ctx();
 
-	/* The depth is asked for again, so that no register has to keep it. */
+	/*
+	 * The depth is asked for again, so that no register has to keep it. It may be less than
+	 * @own: uprobes record their events with preemption enabled.
+	 */
 	return (ctx & ~TRACE_CTX_PREEMPT_MAX) |
-	       min((preempt_count() & PREEMPT_MASK) - own, TRACE_CTX_PREEMPT_MAX);
+	       min(max(preempt_count() & PREEMPT_MASK, own) - own, TRACE_CTX_PREEMPT_MAX);
 }
 
 /* The same, quickly where the context is plain. */
@@ -170,6 +187,12 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 
 /* Functions */
 
+/* Whether a callback is busy with the task. The bit for graph filters stays after a call. */
+static __always_inline unsigned long trace_record_busy(const struct task_struct *task)
+{
+	return READ_ONCE(task->trace_recursion) & ~BIT(TRACE_IRQ_BIT);
+}
+
 /* By how much preempt_count() is up while the call of a function is recorded. */
 #define TRACE_FUNCTION_OWN	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
 
@@ -181,19 +204,37 @@ static __always_inline void trace_record_fill_function(struct ftrace_entry *entr
 	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
 }
 
-/* trace_function() without exporters. Preemption is disabled. Returns whether there was room. */
-static __always_inline bool trace_record_function(struct trace_buffer *buffer, unsigned long ip,
-						  unsigned long parent_ip)
+/*
+ * trace_function() without exporters, for a call that needs no protection from recursion, as no
+ * writer is interrupted, and the functions that it calls find a writer. Returns 1 if the call is
+ * recorded, 0 if there is no room, and -EBUSY if it has to be recorded in the other way.
+ */
+static __always_inline int trace_record_function(struct trace_buffer *buffer, unsigned long ip,
+						 unsigned long parent_ip)
 {
-	struct trace_record record;
-	struct ftrace_entry *entry;
+	struct ring_buffer_per_cpu *cpu_buffer = NULL;
+	void *entry;
+	int ret = 0;
 
-	entry = trace_record_begin_at(&record, buffer, sizeof(*entry), NULL);
+	preempt_disable_notrace();
+	if (rb_is_off(buffer))
+		goto out;
+	/* A function that another callback calls is left out, as everywhere. */
+	if (likely(rb_has_local_clock(buffer) && !trace_record_busy(current)))
+		cpu_buffer = rb_idle(buffer);
+	if (unlikely(!cpu_buffer)) {
+		ret = -EBUSY;
+		goto out;
+	}
+	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
 	if (unlikely(!entry))
-		return false;
+		goto out;
 	trace_record_fill_function(entry, ip, parent_ip);
-	trace_record_end(&record);
-	return true;
+	trace_record_end_alone(cpu_buffer);
+	ret = 1;
+out:
+	preempt_enable_notrace();
+	return ret;
 }
 
 /* Events */
@@ -203,13 +244,9 @@ static __always_inline bool trace_record_function(struct trace_buffer *buffer, u
 				 EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_TRIGGER_COND)
 
 /* Or something is recorded with it. */
-#ifdef CONFIG_STACKTRACE
-#define TRACE_EVENT_STACKS	(TRACE_ITER_STACKTRACE | TRACE_ITER_USERSTACKTRACE)
-#else
-#define TRACE_EVENT_STACKS	TRACE_ITER_USERSTACKTRACE
-#endif
+#define TRACE_EVENT_STACKS	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
-/* The tracepoint has disabled preemption once. tracing_gen_ctx_dec() does not ask more, either. */
+/* The event's probe has disabled preemption once. tracing_gen_ctx_dec() asks no more, either. */
 #define TRACE_EVENT_PREEMPT_OFF	(IS_ENABLED(CONFIG_PREEMPTION) ? 1 : 0)
 /* And the event once more, while it is written. */
 #define TRACE_EVENT_OWN		(TRACE_EVENT_PREEMPT_OFF + IS_ENABLED(CONFIG_PREEMPT_COUNT))

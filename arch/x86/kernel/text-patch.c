@@ -40,7 +40,6 @@
  * handlers, code where RCU is not watching.
  */
 #include <linux/bsearch.h>
-#include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
@@ -52,6 +51,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#include <asm/smap.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
 
@@ -185,11 +185,12 @@ bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn
 }
 
 /*
- * Access through a window: see text_window_at().
+ * Access through a window, for which text_window_at() has the rules. It is all in
+ * text_patch_write(): what is inlined there has its attributes.
  */
 
 /* Returns the byte that stood there. */
-static __no_sanitize_or_inline u8 text_patch_write_head(u8 *text, u8 byte)
+static __always_inline u8 text_patch_write_head(u8 *text, u8 byte)
 {
 	u8 old = *text;
 
@@ -198,35 +199,38 @@ static __no_sanitize_or_inline u8 text_patch_write_head(u8 *text, u8 byte)
 }
 
 /*
- * Returns whether it was not there yet. Neither memcmp() nor memcpy(): sanitizers check these,
- * and have no shadow of @text.
+ * Returns whether it was not there yet. No call is made, neither of memcmp() nor of
+ * memcpy(), nor for an index that UBSAN would check.
  */
-static __no_sanitize_or_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
+static __always_inline bool text_patch_write_tail(const struct text_patch *patch, u8 *text)
 {
+	const u8 *new = patch->new;
 	bool changed = false;
 
 	/* The length of nearly all: this is one comparison and one store. */
 	if (likely(patch->len == CALL_INSN_SIZE)) {
-		u32 tail = get_unaligned((const u32 *)(patch->new + 1));
+		u32 tail = get_unaligned((const u32 *)(new + 1));
 
 		changed = get_unaligned((u32 *)(text + 1)) != tail;
 		put_unaligned(tail, (u32 *)(text + 1));
 		return changed;
 	}
 	for (unsigned int i = 1; i < patch->len; i++) {
-		changed |= text[i] != patch->new[i];
-		text[i] = patch->new[i];
+		changed |= text[i] != new[i];
+		text[i] = new[i];
 	}
 	return changed;
 }
 
 /* Returns whether anything has changed. */
-static bool text_patch_write(const struct text_window *window, struct text_patch *vec,
-			     unsigned int nr, enum text_patch_step step)
+static __no_sanitize_or_inline bool text_patch_write(const struct text_window *window,
+						     struct text_patch *vec, unsigned int nr,
+						     enum text_patch_step step)
 {
 	struct text_patch *end = vec + nr;
 	bool changed = true;
 
+	lass_stac();
 	switch (step) {
 	case TEXT_PATCH_STEP_INT3:
 		for (; vec < end; vec++)
@@ -245,6 +249,7 @@ static bool text_patch_write(const struct text_window *window, struct text_patch
 					      vec->new[0]);
 		break;
 	}
+	lass_clac();
 	return changed;
 }
 
@@ -319,11 +324,11 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
 	smp_wmb();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_INT3);
-	text_poke_sync();
+	smp_text_poke_sync_each_cpu();
 
 	text_patch_tell_perf(batch);
 	if (text_patch_write_all(batch, TEXT_PATCH_STEP_TAIL))
-		text_poke_sync();
+		smp_text_poke_sync_each_cpu();
 
 	text_patch_write_all(batch, TEXT_PATCH_STEP_HEAD);
 	/* The bytes before there is no batch. Pairs with text_patch_answer(). */
@@ -386,7 +391,7 @@ static __always_inline bool text_patch_emulate(const struct text_patch *patch,
 		int3_emulate_jmp(regs, dest);
 		return true;
 	case TEXT_PATCH_ACT_CALL:
-		int3_emulate_call(regs, dest);
+		int3_emulate_call(regs, next, dest);
 		return true;
 	case TEXT_PATCH_ACT_RET:
 		int3_emulate_ret(regs);

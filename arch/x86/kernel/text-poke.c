@@ -4,12 +4,12 @@
  * kernel, on top of windows (text-window.c) and batches (text-patch.c).
  *
  * text_poke() and its like just write: their caller has to think of other CPUs.
- * text_poke_bp() replaces an instruction that may be executed at the same time.
- * text_poke_queue() collects such, and text_poke_finish() replaces them, as one
- * batch. Between text_batch_begin() and text_batch_end() the writes of a task
- * stay queued, so that several keys and static calls are switched together. An
- * instruction that the patcher does not know is refused, with a warning: no caller
- * has one.
+ * smp_text_poke_single() replaces an instruction that may be executed at the same
+ * time. smp_text_poke_batch_add() collects such, and smp_text_poke_batch_finish()
+ * replaces them, as one batch. Between text_batch_begin() and text_batch_end() the
+ * writes of a task stay queued, so that several keys and static calls are switched
+ * together. An instruction that the patcher does not know is refused, with a
+ * warning: no caller has one.
  *
  * Invariants:
  *  1. The queue is a vector that text_patch_apply() takes as it is: ascending,
@@ -21,8 +21,8 @@
  *     (A batch of the scheduler's three tracepoints costs 2 broadcasts, one by one
  *     they cost 12.)
  *  4. Text of a module, and init text, is in the queue no longer than until
- *     text_poke_finish(): until then the caller holds a lock without which the
- *     text is not freed.
+ *     smp_text_poke_batch_finish(): until then the caller holds a lock without
+ *     which the text is not freed.
  *
  * Locks: text_mutex covers all of it, but for text_poke_kgdb(), which runs when
  * no other CPU does. Jump labels, static calls, kprobes and ftrace queue and
@@ -40,6 +40,7 @@
 #include <linux/string.h>
 
 #include <asm/sections.h>
+#include <asm/smap.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
 
@@ -67,10 +68,12 @@ static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
 		text_window_begin(&window, addr);
 		text_window_show(&window, addr, n);
 		text_window_enter(&window);
+		lass_stac();
 		if (src)
-			__memcpy(text_window_at(&window, addr), src, n);
+			__inline_memcpy(text_window_at(&window, addr), src, n);
 		else
-			__memset(text_window_at(&window, addr), c, n);
+			__inline_memset(text_window_at(&window, addr), c, n);
+		lass_clac();
 		text_window_end(&window);
 
 		if (src) {
@@ -90,7 +93,8 @@ static void text_poke_write(unsigned long addr, const u8 *src, u8 c, size_t len)
  *
  * CPUs that execute the text at the same time must be able to do with any
  * mixture of the old and the new bytes, so either it is a single byte, or
- * no CPU executes it. They may go on with the old ones until text_poke_sync().
+ * no CPU executes it. They may go on with the old ones until
+ * smp_text_poke_sync_each_cpu().
  *
  * Context: text_mutex is held; text of a module does not go away meanwhile.
  * Return: @addr
@@ -199,7 +203,7 @@ static unsigned int text_poke_find(unsigned long addr)
  * @addr: the instruction, that is going to be looked at
  * @len: its length
  *
- * Context: as text_poke_finish().
+ * Context: as smp_text_poke_batch_finish().
  */
 void text_poke_settle(const void *addr, size_t len)
 {
@@ -222,7 +226,7 @@ static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *
 }
 
 /**
- * text_poke_queue - replace an instruction, not later than text_poke_finish()
+ * smp_text_poke_batch_add - replace an instruction by smp_text_poke_batch_finish()
  * @addr: where
  * @opcode: the new instruction, one that text_patch_set() knows
  * @len: its length and the old one's
@@ -236,7 +240,7 @@ static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *
  * cpus_read_lock() are held. The caller has verified the text, after
  * text_poke_settle() where it may be in the queue.
  */
-void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emulate)
+void smp_text_poke_batch_add(void *addr, const void *opcode, size_t len, const void *emulate)
 {
 	struct text_patch patch;
 	unsigned int at;
@@ -255,7 +259,7 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
 }
 
 /**
- * text_poke_finish - replace the instructions in the queue
+ * smp_text_poke_batch_finish - replace the instructions in the queue
  *
  * Between text_batch_begin() and text_batch_end() of the same task this does
  * nothing, unless some of it may be freed: text of a module, or init text.
@@ -263,7 +267,7 @@ void text_poke_queue(void *addr, const void *opcode, size_t len, const void *emu
  * Context: process context, may wait for other CPUs; text_mutex and
  * cpus_read_lock() are held. The caller keeps the text from being freed.
  */
-void text_poke_finish(void)
+void smp_text_poke_batch_finish(void)
 {
 	lockdep_assert_held(&text_mutex);
 	if (text_batch_owner != current || text_poke_mortal)
@@ -311,7 +315,7 @@ void text_batch_end(void)
 }
 
 /**
- * text_poke_bp - replace an instruction of running text
+ * smp_text_poke_single - replace an instruction of running text
  * @addr: where
  * @opcode: the new instruction, one that text_patch_set() knows
  * @len: its length and the old one's
@@ -325,7 +329,7 @@ void text_batch_end(void)
  * cpus_read_lock() too unless no CPU executes the text before it is online. The
  * caller has verified the text.
  */
-void text_poke_bp(void *addr, const void *opcode, size_t len, const void *emulate)
+void smp_text_poke_single(void *addr, const void *opcode, size_t len, const void *emulate)
 {
 	struct text_patch patch;
 
@@ -334,14 +338,14 @@ void text_poke_bp(void *addr, const void *opcode, size_t len, const void *emulat
 }
 
 /**
- * poke_int3_handler - exc_int3() calls it first
+ * smp_text_poke_int3_handler - exc_int3() calls it first
  * @regs: of the trap
  *
  * Context: any, NMI included; interrupts are off. Calls nothing that could be
  * traced or hit a breakpoint.
  * Return: not 0 if the breakpoint was the patcher's, or is gone.
  */
-noinstr int poke_int3_handler(struct pt_regs *regs)
+noinstr int smp_text_poke_int3_handler(struct pt_regs *regs)
 {
 	return text_patch_int3(regs);
 }

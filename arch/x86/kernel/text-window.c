@@ -10,41 +10,45 @@
  *	text_window_end(&window);
  *
  * After that, other CPUs may still execute old instructions, until
- * text_poke_sync().
+ * smp_text_poke_sync_each_cpu().
  *
  * Invariants:
  *  1. No writable alias of text is mapped outside of a window, and no
  *     other CPU can reach one.
  *  2. Interrupts are off from begin to end: a handler that runs amok cannot
  *     write text, and no flush of another CPU's is needed.
- *  3. Nothing is left in the TLB: poking_mm is not loaded when its range is
- *     flushed, so the next use of it starts with the mappings of that time.
+ *  3. Nothing is left in the TLB: when its range is flushed, text_poke_mm is not
+ *     loaded, and its cpumask is empty. So the next use of it starts with the
+ *     mappings of that time, and the flush, with interrupts off, waits for no CPU.
  *
  * Locks: text_mutex is held (kgdb, with all other CPUs stopped, has only seen
- * that it is free). It covers poking_mm's page table, too: the lock
+ * that it is free). It covers text_poke_mm's page table, too: the lock
  * of that sleeps with PREEMPT_RT, and must not where all CPUs are stopped.
+ * Outside of the image, init_mm's mmap_lock is held for reading as long as a window
+ * shows text: set_memory_rox() may turn the page tables of neighbouring text into
+ * a large page, and frees them under that lock. Order: text_mutex, mmap_lock.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
+#include <linux/kgdb.h>
 #include <linux/mm.h>
+#include <linux/mmap_lock.h>
 #include <linux/mmu_context.h>
 #include <linux/panic.h>
-#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/sync_core.h>
 #include <linux/vmalloc.h>
 
-#include <asm/debugreg.h>
 #include <asm/mmu_context.h>
 #include <asm/text-patch.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
 /* Where windows are mapped: see poking_init(). */
-__ro_after_init struct mm_struct *poking_mm;
-__ro_after_init unsigned long poking_addr;
+__ro_after_init struct mm_struct *text_poke_mm;
+__ro_after_init unsigned long text_poke_mm_addr;
 
-/* One page table, that of poking_addr, has to cover a window. */
+/* One page table, that of text_poke_mm_addr, has to cover a window. */
 #define TEXT_WINDOW_PAGES	64
 
 static struct page *text_window_page(unsigned long addr)
@@ -63,27 +67,31 @@ static struct page *text_window_page(unsigned long addr)
  * @window: is filled
  * @addr: in the first page to show
  *
- * Context: any, after poking_init(); text_mutex is held. Disables interrupts
- * until text_window_end().
+ * Context: after poking_init(). Process context, may sleep; text_mutex is held. Or
+ * kgdb, where no other CPU runs. Disables interrupts until text_window_end().
  */
 void text_window_begin(struct text_window *window, unsigned long addr)
 {
-	/* As random as poking_addr, and with poking_addr's page table. */
-	unsigned long page = pte_index(poking_addr) % (PTRS_PER_PTE - TEXT_WINDOW_PAGES);
+	/* As random as text_poke_mm_addr, and with its page table. */
+	unsigned long page = pte_index(text_poke_mm_addr) % (PTRS_PER_PTE - TEXT_WINDOW_PAGES);
 
 	window->base = addr & PAGE_MASK;
 	window->mapped = window->base;
-	window->alias = (poking_addr & PMD_MASK) + page * PAGE_SIZE;
+	window->alias = (text_poke_mm_addr & PMD_MASK) + page * PAGE_SIZE;
 	window->pages = 0;
+	/* A window that begins in the image ends there: the modules are far away. */
+	window->locked = !core_kernel_text(addr) && !in_dbg_master();
+	if (window->locked)
+		mmap_read_lock(&init_mm);
 	/* poking_init() has made the table, which stays. */
-	window->ptep = pte_offset_map(pmd_off(poking_mm, window->alias), window->alias);
+	window->ptep = pte_offset_map(pmd_off(text_poke_mm, window->alias), window->alias);
 	local_irq_save(window->flags);
 }
 
 /* The half of text_window_show() that has something to do. */
 bool __text_window_show(struct text_window *window, unsigned long addr, size_t len)
 {
-	/* Not global, so that the flush of poking_mm's range reaches it. */
+	/* Not global, so that the flush of text_poke_mm's range reaches it. */
 	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 	unsigned long end = addr + len;
 
@@ -94,7 +102,7 @@ bool __text_window_show(struct text_window *window, unsigned long addr, size_t l
 	for (; window->mapped < end; window->mapped += PAGE_SIZE) {
 		unsigned int i = (window->mapped - window->base) >> PAGE_SHIFT;
 
-		set_pte_at(poking_mm, window->alias + i * PAGE_SIZE, window->ptep + i,
+		set_pte_at(text_poke_mm, window->alias + i * PAGE_SIZE, window->ptep + i,
 			   mk_pte(text_window_page(window->mapped), prot));
 		window->pages = i + 1;
 	}
@@ -107,18 +115,7 @@ bool __text_window_show(struct text_window *window, unsigned long addr, size_t l
  */
 void text_window_enter(struct text_window *window)
 {
-	/* A lazy CPU would come back to an mm that it only pretends to use. */
-	if (this_cpu_read(cpu_tlbstate_shared.is_lazy))
-		leave_mm();
-
-	window->prev = this_cpu_read(cpu_tlbstate.loaded_mm);
-	switch_mm_irqs_off(NULL, poking_mm, current);
-	/*
-	 * Watchpoints of user space must not fire on the alias, whose address
-	 * user space may be using for something of its own.
-	 */
-	if (hw_breakpoint_active())
-		hw_breakpoint_disable();
+	window->prev = use_temporary_mm(text_poke_mm);
 }
 
 /**
@@ -132,16 +129,16 @@ void text_window_end(struct text_window *window)
 	/* The writes come before the page table entries go. */
 	barrier();
 	for (unsigned int i = 0; i < window->pages; i++)
-		pte_clear(poking_mm, window->alias + i * PAGE_SIZE, window->ptep + i);
+		pte_clear(text_poke_mm, window->alias + i * PAGE_SIZE, window->ptep + i);
 
-	switch_mm_irqs_off(NULL, window->prev, current);
-	if (hw_breakpoint_active())
-		hw_breakpoint_restore();
-	/* poking_mm is loaded nowhere now, so this interrupts no CPU. */
-	flush_tlb_mm_range(poking_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
+	unuse_temporary_mm(window->prev);
+	/* text_poke_mm is loaded nowhere now, so this interrupts no CPU. */
+	flush_tlb_mm_range(text_poke_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
 
 	local_irq_restore(window->flags);
 	pte_unmap(window->ptep);
+	if (window->locked)
+		mmap_read_unlock(&init_mm);
 }
 
 static void text_poke_sync_core(void *unused)
@@ -150,14 +147,14 @@ static void text_poke_sync_core(void *unused)
 }
 
 /**
- * text_poke_sync - let all CPUs fetch text anew
+ * smp_text_poke_sync_each_cpu - let all CPUs fetch text anew
  *
  * On return each online CPU has executed a serializing instruction, and
  * executes the text that was written before the call.
  *
  * Context: interrupts are on.
  */
-void text_poke_sync(void)
+void smp_text_poke_sync_each_cpu(void)
 {
 	on_each_cpu(text_poke_sync_core, NULL, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of waiting for events of the ring buffer, with a writer and a waiter that do not
- * know of each other yet; and of its limits.
+ * know of each other yet; of its limits; and of the contexts that record.
  *
  * tools/testing/ring-buffer tests how events are written.
  */
@@ -9,6 +9,7 @@
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #define RB_KUNIT_TIMEOUT	(10 * HZ)
@@ -195,11 +196,82 @@ static void rb_kunit_largest(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* In the context of an interrupt, as writers see it. Interrupts of the CPU are disabled. */
+static struct ring_buffer_event *rb_kunit_reserve_in(struct trace_buffer *buffer, int count)
+{
+	__preempt_count_add(count);
+	return ring_buffer_lock_reserve(buffer, sizeof(u64));
+}
+
+static void rb_kunit_commit_in(struct trace_buffer *buffer, struct ring_buffer_event *event,
+			       int count)
+{
+	if (event)
+		ring_buffer_unlock_commit(buffer);
+	__preempt_count_sub(count);
+}
+
+/*
+ * An interrupt records while a writer is interrupted, each in its own context, whether
+ * local_interrupt_disable() was called or not.
+ */
+static void rb_kunit_contexts(struct kunit *test)
+{
+	static const int counts[] = {
+		HARDIRQ_DISABLE_OFFSET, SOFTIRQ_OFFSET, HARDIRQ_OFFSET + HARDIRQ_DISABLE_OFFSET,
+		NMI_OFFSET,
+	};
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_event *events[ARRAY_SIZE(counts)];
+	unsigned long flags;
+	bool no_nmi;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	local_irq_save(flags);
+	for (int i = 0; i < ARRAY_SIZE(counts); i++)
+		events[i] = rb_kunit_reserve_in(buffer, counts[i]);
+	no_nmi = rb_cannot_write();
+	for (int i = ARRAY_SIZE(counts) - 1; i >= 0; i--)
+		rb_kunit_commit_in(buffer, events[i], counts[i]);
+	local_irq_restore(flags);
+
+	for (int i = 0; i < ARRAY_SIZE(counts); i++)
+		KUNIT_EXPECT_EQ_MSG(test, !events[i], no_nmi && counts[i] == NMI_OFFSET,
+				    "context %d", i);
+	ring_buffer_free(buffer);
+}
+
+/* Interrupts being disabled makes no other context: the second event there is a recursion. */
+static void rb_kunit_recursion(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_event *outer, *inner[2];
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	local_irq_save(flags);
+	outer = rb_kunit_reserve_in(buffer, 0);
+	inner[0] = rb_kunit_reserve_in(buffer, HARDIRQ_DISABLE_OFFSET);
+	inner[1] = rb_kunit_reserve_in(buffer, HARDIRQ_DISABLE_OFFSET);
+	rb_kunit_commit_in(buffer, inner[1], HARDIRQ_DISABLE_OFFSET);
+	rb_kunit_commit_in(buffer, inner[0], HARDIRQ_DISABLE_OFFSET);
+	rb_kunit_commit_in(buffer, outer, 0);
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_NOT_NULL(test, outer);
+	/* This may be one at the border of an interrupt. */
+	KUNIT_EXPECT_NOT_NULL(test, inner[0]);
+	KUNIT_EXPECT_NULL(test, inner[1]);
+	ring_buffer_free(buffer);
+}
+
 static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_writer_looks_early),
 	KUNIT_CASE(rb_kunit_other_cpu),
 	KUNIT_CASE(rb_kunit_discarded),
 	KUNIT_CASE(rb_kunit_largest),
+	KUNIT_CASE(rb_kunit_contexts),
+	KUNIT_CASE(rb_kunit_recursion),
 	{ }
 };
 

@@ -6,10 +6,10 @@
  * bytes are reserved, written and committed by one thread, then by two, each on a CPU of its own.
  * Prints the nanoseconds an event takes each of them.
  *
- * The kernel's per-CPU data, which the objects find by the register GS, is here memory of each
- * thread: its CPU's number, its preempt count, a task, the stack protector's word. Memory comes
- * from an arena. The clock is the TSC, asked by a call; thunks are plain jumps, so that both
- * kernels' code runs without the mitigations for a CPU's leaks.
+ * The kernel's per-CPU variables, which the objects find by their addresses and the register GS,
+ * are in memory of each thread: its CPU's number, its preempt count, a task, the stack protector's
+ * word. Memory comes from an arena. The clock is the TSC, asked by a call; thunks are plain jumps,
+ * so that both kernels' code runs without the mitigations for a CPU's leaks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -38,16 +38,16 @@
 /* Of the kernel's struct page. */
 #define PAGE_STRUCT	64
 
-/* The kernel's struct pcpu_hot, as far as it is used. Makefile gives it its address. */
-struct hot {
-	void		*current_task;
-	unsigned int	preempt_count;
-	unsigned int	cpu;
-};
+/* The per-CPU variables that are used. A thread's are as far from these as GS says. */
+#define PER_CPU		__attribute__((section("per_cpu")))
 
-#define HOT_OFFSET	4096
+static uint64_t some_task[2048];
+void *const_current_task PER_CPU = some_task;
 /* So that no context switch is asked for: the bit is inverted. */
-#define PREEMPT_NONE	0x80000000U
+unsigned long __preempt_count PER_CPU = 1UL << 63;
+int cpu_number PER_CPU;
+unsigned long __ref_stack_chk_guard PER_CPU;
+extern char __start_per_cpu[], __stop_per_cpu[];
 
 /* The buffer's interface */
 struct trace_buffer;
@@ -67,6 +67,8 @@ int trace_rb_cpu_prepare(unsigned int cpu, void *node);
 
 unsigned long page_offset_base, vmemmap_base = 1UL << 40;
 unsigned int nr_cpu_ids = CPUS;
+/* The kernel boots: no other CPU has to hear of a new ring. */
+int system_state;
 void *kmalloc_caches[1024];
 /* Only the size of a cache line is read. */
 unsigned int boot_cpu_data[256] = { [0 ... 255] = 64 };
@@ -96,7 +98,7 @@ void *__kmalloc_node_noprof(unsigned long size, unsigned int flags, int node)
 	return arena_alloc(size);
 }
 
-void *__alloc_pages_noprof(unsigned int flags, unsigned int order, int node, void *mask)
+void *alloc_pages_node_noprof(int node, unsigned int flags, unsigned int order)
 {
 	arena_used = (arena_used + PAGE - 1) & ~(PAGE - 1);
 	arena_used += PAGE << order;
@@ -129,7 +131,7 @@ uint64_t trace_clock_local(void)
 }
 
 /* Only one thread is there when they are called. */
-void __mutex_init(void) { }
+void mutex_init_generic(void) { }
 void __init_waitqueue_head(void) { }
 void __init_swait_queue_head(void) { }
 void mutex_lock(void) { }
@@ -138,6 +140,8 @@ void cpus_read_lock(void) { }
 void cpus_read_unlock(void) { }
 unsigned long _raw_spin_lock_irqsave(void) { return 0; }
 void _raw_spin_unlock_irqrestore(void) { }
+void preempt_count_add(void) { }
+void preempt_count_sub(void) { }
 
 /* Functions by which the objects warn, or ask for a part of the kernel that is not here. */
 #define DEFINE_TRAP(name)	void name(void) { errx(2, #name "() was called"); }
@@ -145,7 +149,9 @@ DEFINE_TRAP(__warn_printk)
 DEFINE_TRAP(_printk)
 DEFINE_TRAP(__stack_chk_fail)
 DEFINE_TRAP(irq_work_queue)
+DEFINE_TRAP(irq_work_queue_on)
 DEFINE_TRAP(__SCT__preempt_schedule_notrace)
+DEFINE_TRAP(__SCT__WARN_trap)
 
 #define DEFINE_CODE(name, code)	asm(".globl " #name "\n" #name ": " code)
 DEFINE_CODE(__SCT__cond_resched, "xor %eax, %eax; ret");
@@ -153,23 +159,23 @@ DEFINE_CODE(__SCT__might_resched, "xor %eax, %eax; ret");
 DEFINE_CODE(__x86_return_thunk, "ret");
 DEFINE_CODE(__x86_indirect_thunk_rax, "jmp *%rax");
 DEFINE_CODE(__x86_indirect_thunk_rcx, "jmp *%rcx");
+DEFINE_CODE(__x86_indirect_thunk_rdx, "jmp *%rdx");
+DEFINE_CODE(__x86_indirect_thunk_r14, "jmp *%r14");
 DEFINE_CODE(__x86_indirect_thunk_r15, "jmp *%r15");
 
 /* CPUs */
 
 static void become_cpu(unsigned int cpu)
 {
-	static uint64_t task[2048];
-	struct hot *hot;
 	cpu_set_t set;
 	char *area;
 
-	area = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	area = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (area == MAP_FAILED)
 		err(2, "mmap");
-	hot = (void *)(area + HOT_OFFSET);
-	*hot = (struct hot) { .current_task = task, .preempt_count = PREEMPT_NONE, .cpu = cpu };
-	if (syscall(SYS_arch_prctl, ARCH_SET_GS, area))
+	memcpy(area, __start_per_cpu, __stop_per_cpu - __start_per_cpu);
+	memcpy((char *)&cpu_number + (area - __start_per_cpu), &cpu, sizeof(cpu));
+	if (syscall(SYS_arch_prctl, ARCH_SET_GS, area - (unsigned long)__start_per_cpu))
 		err(2, "arch_prctl");
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);

@@ -95,7 +95,10 @@ static u64 told[MAX_TOLD];
 
 static char complaint[512];
 
-static const unsigned int level_count[MAX_LEVELS] = { 0, SOFTIRQ_OFFSET, 1U << 16, 1U << 20 };
+/* Interrupts may be disabled in any of them; that does not tell one from the other. */
+static const unsigned int level_count[MAX_LEVELS] = {
+	0, SOFTIRQ_OFFSET, HARDIRQ_OFFSET + HARDIRQ_DISABLE_OFFSET, NMI_OFFSET,
+};
 
 void shim_warn(const char *fmt, ...)
 {
@@ -153,6 +156,12 @@ u64 trace_clock_local(void)
 	return tick();
 }
 
+bool rb_irq_work_queue(struct rb_irq_work *irq_work)
+{
+	irq_work->work.queued++;
+	return true;
+}
+
 bool rb_full_hit(struct ring_buffer_per_cpu *cpu_buffer, int full)
 {
 	return false;
@@ -188,7 +197,6 @@ static void ring_make(unsigned int nr, unsigned int capacity, unsigned int flags
 	st.buffer.buffers = st.cpus;
 	st.buffer.clock = tick;
 	st.buffer.flags = flags;
-	st.buffer.max_data_size = capacity - 16;
 	st.cpu.buffer = &st.buffer;
 	rb_set_capacity(&st.cpu, capacity);
 	st.cpu.nr_pages = nr;

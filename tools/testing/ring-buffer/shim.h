@@ -6,6 +6,7 @@
 #ifndef SHIM_H
 #define SHIM_H
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -26,10 +27,16 @@ typedef int64_t s64;
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define max(a, b)		((a) > (b) ? (a) : (b))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define fls(x)			((x) ? 32 - __builtin_clz(x) : 0)
+#define size_add(a, b)		((a) + (b))
+#define size_mul(a, b)		((a) * (b))
+#define struct_size(p, member, n)	(sizeof(*(p)) + sizeof(*(p)->member) * (n))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define __aligned(n)		__attribute__((aligned(n)))
+#define __counted_by(member)
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
@@ -133,8 +140,12 @@ static __always_inline int shim_xchg(int *p, int v)
 #define __LITTLE_ENDIAN_BITFIELD
 
 #define SOFTIRQ_OFFSET		(1U << 8)
-#define HARDIRQ_MASK		(0xfU << 16)
-#define NMI_MASK		(0xfU << 20)
+#define SOFTIRQ_MASK		(0xffU << 8)
+#define HARDIRQ_DISABLE_OFFSET	(1U << 16)
+#define HARDIRQ_OFFSET		(1U << 24)
+#define HARDIRQ_MASK		(0xfU << 24)
+#define NMI_OFFSET		(1U << 28)
+#define NMI_MASK		(0xfU << 28)
 
 unsigned int preempt_count(void);
 
@@ -163,9 +174,9 @@ u64 trace_clock_local(void);
 void shim_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define WARN(cond, fmt, ...)	shim_warn(fmt, ##__VA_ARGS__)
-#define irq_work_queue(work)	((void)((work)->queued++))
 #define ftrace_test_recursion_trylock(ip, parent_ip)	0
 #define ftrace_test_recursion_unlock(bit)		barrier()
 #define EXPORT_SYMBOL_GPL(sym)
+#define DEFINE_GUARD(name, type, lock, unlock)
 
 #endif /* SHIM_H */

@@ -62,6 +62,8 @@ extern __thread int shim_thread;
 #define lockdep_assert_held(lock)
 #define lockdep_assert_cpus_held()
 #define cond_resched()
+#define lass_stac()
+#define lass_clac()
 #define user_mode(regs)			false
 #define perf_event_text_poke_wanted()	false
 #define perf_event_text_poke(addr, old, old_len, new, new_len)	((void)(old))

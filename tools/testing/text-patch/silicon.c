@@ -88,7 +88,7 @@ static u64 random_next(u64 *s)
 
 /* The kernel's functions that the patcher calls */
 
-void text_poke_sync(void)
+void smp_text_poke_sync_each_cpu(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0))
 		die("membarrier");

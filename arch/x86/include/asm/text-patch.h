@@ -149,6 +149,7 @@ bool text_patch_int3(struct pt_regs *regs);
  * @ptep: the first of these
  * @prev: the mm that was loaded before
  * @flags: whether interrupts were on
+ * @locked: whether init_mm's mmap_lock is held
  */
 struct text_window {
 	unsigned long		base;
@@ -158,6 +159,7 @@ struct text_window {
 	pte_t			*ptep;
 	struct mm_struct	*prev;
 	unsigned long		flags;
+	bool			locked;
 };
 
 void text_window_begin(struct text_window *window, unsigned long addr);
@@ -183,10 +185,11 @@ static __always_inline bool text_window_show(struct text_window *window, unsigne
 /*
  * Where the text at @addr can be written; the window is entered.
  *
- * This is an address of user space's half, for which sanitizers have no shadow
- * memory: their checks, where they are compiled in, would fault. So code that
- * reads or writes there is not instrumented: it is __no_sanitize_or_inline, or
- * __memcpy() and its like.
+ * This is an address of user space's half. LASS keeps the kernel away from that, so
+ * each access stands between lass_stac() and lass_clac(), where objtool allows no
+ * call. Nor have sanitizers shadow memory for it: their checks, where they are compiled in,
+ * would fault. So code that reads or writes there is not instrumented: it is
+ * __no_sanitize_or_inline with what that inlines, or __inline_memcpy() and its like.
  */
 static __always_inline u8 *text_window_at(const struct text_window *window, unsigned long addr)
 {

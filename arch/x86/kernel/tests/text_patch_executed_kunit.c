@@ -192,7 +192,7 @@ static void executed_jcc(struct kunit *test)
 		insn[2] = way ? 7 : 1;
 		kunit_change_begin(&caller, i);
 		mutex_lock(&text_mutex);
-		text_poke_bp(kunit_text + 6, insn, sizeof(insn), NULL);
+		smp_text_poke_single(kunit_text + 6, insn, sizeof(insn), NULL);
 		mutex_unlock(&text_mutex);
 		kunit_change_end(&caller, i);
 		KUNIT_EXPECT_EQ(test, kunit_call(&caller), way);

@@ -7,10 +7,14 @@
  */
 #include <kunit/test.h>
 #include <linux/cleanup.h>
+#include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/execmem.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -28,12 +32,11 @@ static u8 *kunit_copy;
 static int text_patch_kunit_init(struct kunit *test)
 {
 	kunit_copy = kunit_kzalloc(test, KUNIT_TEXT_SIZE, GFP_KERNEL);
-	kunit_text = execmem_alloc(EXECMEM_DEFAULT, KUNIT_TEXT_SIZE);
+	kunit_text = execmem_alloc_rw(EXECMEM_DEFAULT, KUNIT_TEXT_SIZE);
 	if (!kunit_copy || !kunit_text)
 		return -ENOMEM;
 	memset(kunit_copy, INT3_INSN_OPCODE, KUNIT_TEXT_SIZE);
 	memset(kunit_text, INT3_INSN_OPCODE, KUNIT_TEXT_SIZE);
-	set_vm_flush_reset_perms(kunit_text);
 	return set_memory_rox((unsigned long)kunit_text, KUNIT_TEXT_PAGES);
 }
 
@@ -112,8 +115,10 @@ static const struct set_row set_rows[] = {
 	{ "nop4", { BYTES_NOP4 }, 4, {}, true, TEXT_PATCH_ACT_JUMP, 4 },
 	{ "nop5", { BYTES_NOP5 }, 5, {}, true, TEXT_PATCH_ACT_JUMP, 5 },
 	{ "nop6", { BYTES_NOP6 }, 6, {}, true, TEXT_PATCH_ACT_JUMP, 6 },
-	/* A static call that returns 0 becomes this. */
+	/* A static call that returns 0 becomes this, and one that warns the next. */
 	{ "xor, as call", { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 }, 5, { 0xe8, 0x20, 0, 0, 0 },
+	  true, TEXT_PATCH_ACT_CALL, 0x25 },
+	{ "ud1, as call", { 0x67, 0x48, 0x0f, 0xb9, 0x3a }, 5, { 0xe8, 0x20, 0, 0, 0 },
 	  true, TEXT_PATCH_ACT_CALL, 0x25 },
 	ROW_JCC(0), ROW_JCC(1), ROW_JCC(2), ROW_JCC(3),
 	ROW_JCC(4), ROW_JCC(5), ROW_JCC(6), ROW_JCC(7),
@@ -121,6 +126,7 @@ static const struct set_row set_rows[] = {
 	ROW_JCC(12), ROW_JCC(13), ROW_JCC(14), ROW_JCC(15),
 	{ "nothing", { BYTES_NOP1 }, 0 },
 	{ "xor alone", { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 }, 5 },
+	{ "ud1 alone", { 0x67, 0x48, 0x0f, 0xb9, 0x3a }, 5 },
 	{ "half a call", { 0xe8, 0x10, 0, 0 }, 4 },
 	{ "half a jmp", { 0xe9, 0x10, 0, 0 }, 4 },
 	{ "half a jmp8", { 0xeb }, 1 },
@@ -200,7 +206,7 @@ static int kunit_trap(struct kunit_trap *trap, unsigned long addr, unsigned long
 		.stack[2]	= KUNIT_RETURN,
 	};
 	trap->regs.sp = (unsigned long)&trap->stack[2];
-	return poke_int3_handler(&trap->regs);
+	return smp_text_poke_int3_handler(&trap->regs);
 }
 
 /* Traps at @addr while @batch is live. */
@@ -330,7 +336,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
 	/* Nothing of user space is the patcher's. */
 	trap.regs.ip = addr + 1;
 	trap.regs.cs = __USER_CS;
-	KUNIT_EXPECT_EQ(test, poke_int3_handler(&trap.regs), 0);
+	KUNIT_EXPECT_EQ(test, smp_text_poke_int3_handler(&trap.regs), 0);
 
 	/* No CPU is counted as inside any more. */
 	for_each_possible_cpu(cpu)
@@ -411,6 +417,41 @@ static void text_patch_kunit_copy(struct kunit *test)
 	kunit_expect_copy(test);
 }
 
+/* No CPU is left in the mask: a flush of the next window would send it an interrupt. */
+static void text_patch_kunit_unloaded(struct kunit *test)
+{
+	kunit_write(0, "\x90", 1);
+	kunit_write(PAGE_SIZE - 1, "\x66\x90", 2);
+	kunit_expect_copy(test);
+
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_TRUE(test, cpumask_empty(mm_cpumask(text_poke_mm)));
+}
+
+static int kunit_write_thread(void *data)
+{
+	kunit_write(10, "\x90", 1);
+	complete(data);
+	return 0;
+}
+
+/* Page tables of text are exchanged under init_mm's lock: a window waits for it. */
+static void text_patch_kunit_collapse(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(written);
+	struct task_struct *task;
+
+	task = kthread_create(kunit_write_thread, &written, "text-patch-kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	mmap_write_lock(&init_mm);
+	wake_up_process(task);
+	msleep(30);
+	KUNIT_EXPECT_FALSE(test, completion_done(&written));
+	mmap_write_unlock(&init_mm);
+	wait_for_completion(&written);
+	kunit_expect_copy(test);
+}
+
 /* Instructions of each length, by turns. */
 static const u8 kunit_insns[][TEXT_PATCH_LEN] = {
 	{ 0xc3 }, { 0xeb, 0x10 }, { BYTES_NOP3 }, { BYTES_NOP4 }, { 0xe8, 1, 2, 3, 4 },
@@ -482,14 +523,14 @@ static void kunit_queue(size_t offset, const u8 *insn, size_t len)
 {
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	text_poke_queue(kunit_text + offset, insn, len, NULL);
+	smp_text_poke_batch_add(kunit_text + offset, insn, len, NULL);
 }
 
 static void kunit_finish(void)
 {
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	text_poke_finish();
+	smp_text_poke_batch_finish();
 }
 
 /* In any order, more than fit, and some of them twice. */
@@ -520,13 +561,13 @@ static void text_patch_kunit_bp(struct kunit *test)
 {
 	mutex_lock(&text_mutex);
 	/* Its second half only, and an INT3 that stays. */
-	text_poke_bp(kunit_text + 4094, "\xcc\x90\x91\x92\x93", 5, NULL);
-	text_poke_bp(kunit_text + 8190, x86_nops[5], 5, NULL);
-	text_poke_bp(kunit_text + 100, "\x2e\x2e\x2e\x31\xc0", 5, "\xe8\0\0\0\0");
+	smp_text_poke_single(kunit_text + 4094, "\xcc\x90\x91\x92\x93", 5, NULL);
+	smp_text_poke_single(kunit_text + 8190, x86_nops[5], 5, NULL);
+	smp_text_poke_single(kunit_text + 100, "\x2e\x2e\x2e\x31\xc0", 5, "\xe8\0\0\0\0");
 	/* The same again. */
-	text_poke_bp(kunit_text + 8190, x86_nops[5], 5, NULL);
+	smp_text_poke_single(kunit_text + 8190, x86_nops[5], 5, NULL);
 	text_poke(kunit_text + 200, "\x90", 1);
-	text_poke_sync();
+	smp_text_poke_sync_each_cpu();
 	mutex_unlock(&text_mutex);
 
 	memcpy(kunit_copy + 4094, "\xcc\x90\x91\x92\x93", 5);
@@ -556,7 +597,7 @@ static void kunit_core_queue(size_t offset, const u8 *insn, size_t len)
 {
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	text_poke_queue(kunit_core() + offset, insn, len, NULL);
+	smp_text_poke_batch_add(kunit_core() + offset, insn, len, NULL);
 }
 
 /*
@@ -603,7 +644,7 @@ static void text_patch_kunit_collect(struct kunit *test)
 
 /*
  * Text that may be freed is not left in the queue for the end of the batch: the
- * lock that keeps it is released after text_poke_finish().
+ * lock that keeps it is released after smp_text_poke_batch_finish().
  */
 static void text_patch_kunit_collect_mortal(struct kunit *test)
 {
@@ -677,6 +718,8 @@ static struct kunit_case text_patch_kunit_cases[] = {
 	KUNIT_CASE(text_patch_kunit_late),
 	KUNIT_CASE(text_patch_kunit_search),
 	KUNIT_CASE(text_patch_kunit_copy),
+	KUNIT_CASE(text_patch_kunit_unloaded),
+	KUNIT_CASE(text_patch_kunit_collapse),
 	KUNIT_CASE_PARAM(text_patch_kunit_batches, steps_gen_params),
 	KUNIT_CASE(text_patch_kunit_queue),
 	KUNIT_CASE(text_patch_kunit_bp),

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The part of a trace instance that is about function tracing by callsets; trace.h
+ * includes this.
+ */
+#ifndef _KERNEL_TRACE_CALLSET_INSTANCE_H
+#define _KERNEL_TRACE_CALLSET_INSTANCE_H
+
+struct count_instance;
+struct ftrace_pid_lists;
+struct trace_guard;
+
+/**
+ * struct callset_instance - an instance's state of function tracing
+ * @pids: its lists of pids
+ * @pid_bit: their bit in task_struct::ftrace_pid_ignored; 0 without lists
+ * @count: the state of the tracer count; trace_types_lock
+ * @count_options: the options of the tracer count, COUNT_OPT_*
+ * @guard: limits of its records
+ */
+struct callset_instance {
+#ifdef CONFIG_FTRACE_CALLSETS
+	struct ftrace_pid_lists	*pids;
+	unsigned long		pid_bit;
+	struct count_instance	*count;
+	u32			count_options;
+	struct trace_guard	*guard;
+#endif
+};
+
+#endif /* _KERNEL_TRACE_CALLSET_INSTANCE_H */

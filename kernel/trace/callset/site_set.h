@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sets of sites. See site_set.c.
+ */
+#ifndef _KERNEL_TRACE_CALLSET_SITE_SET_H
+#define _KERNEL_TRACE_CALLSET_SITE_SET_H
+
+#include <linux/cleanup.h>
+#include <linux/compiler_attributes.h>
+#include <linux/err.h>
+#include <linux/ftrace_arch.h>
+#include <linux/types.h>
+
+/**
+ * struct ftrace_site_set - sorted addresses of sites
+ * @retiree: frees a set that is read without a lock
+ * @nr: number of addresses
+ * @ip: strictly ascending
+ */
+struct ftrace_site_set {
+	struct ftrace_retiree	retiree;
+	unsigned int		nr;
+	unsigned long		ip[] __counted_by(nr);
+};
+
+struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr);
+void ftrace_site_set_free(struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set);
+struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
+					      const struct ftrace_site_set *b);
+bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
+			   unsigned long end);
+int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with);
+void ftrace_site_set_sort(struct ftrace_site_set *set);
+void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end);
+
+/* A variable with __free(site_set) may also hold an ERR_PTR. */
+static inline void ftrace_site_set_cleanup(struct ftrace_site_set *set)
+{
+	if (!IS_ERR(set))
+		ftrace_site_set_free(set);
+}
+
+DEFINE_FREE(site_set, struct ftrace_site_set *, ftrace_site_set_cleanup(_T))
+
+static inline bool ftrace_site_set_has(const struct ftrace_site_set *set, unsigned long ip)
+{
+	return ftrace_site_set_meets(set, ip, ip + 1);
+}
+
+static inline unsigned int ftrace_site_set_nr(const struct ftrace_site_set *set)
+{
+	return set ? set->nr : 0;
+}
+
+#endif /* _KERNEL_TRACE_CALLSET_SITE_SET_H */

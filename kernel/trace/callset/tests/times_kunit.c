@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of times: from an address to the time of its calls, and how a call is added.
+ */
+#include "kunit.h"
+
+#define TIMES_KUNIT_BASE	KUNIT_NOWHERE
+#define TIMES_KUNIT_SKIP	0x1000UL
+#define TIMES_KUNIT_SIZE	(3 * TIMES_BUCKET + 16)
+
+/* In the text: the ends of buckets, one of them empty, and of the text. */
+static const u32 times_kunit_sites[] = {
+	0, 1, TIMES_BUCKET - 1, 2 * TIMES_BUCKET, 2 * TIMES_BUCKET + 5,
+	3 * TIMES_BUCKET - 1, 3 * TIMES_BUCKET, 3 * TIMES_BUCKET + 15,
+};
+
+#define TIMES_KUNIT_NR		ARRAY_SIZE(times_kunit_sites)
+
+static void times_kunit_free(void *first)
+{
+	kvfree(first);
+}
+
+/* Each site of each table is found by its bucket. */
+static void times_buckets(struct kunit *test)
+{
+	struct ftrace_record recs[TIMES_KUNIT_NR] = { };
+	struct ftrace_table table = { .base = TIMES_KUNIT_BASE, .recs = recs };
+
+	for (unsigned int i = 0; i < TIMES_KUNIT_NR; i++)
+		recs[i].offset = TIMES_KUNIT_SKIP + times_kunit_sites[i];
+	for (table.nr = 1; table.nr <= TIMES_KUNIT_NR; table.nr++) {
+		struct times_text text;
+
+		KUNIT_ASSERT_EQ(test, times_fill_buckets(&text, &table), 0);
+		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, times_kunit_free, text.first),
+				0);
+		KUNIT_EXPECT_EQ(test, text.base, TIMES_KUNIT_BASE);
+		KUNIT_EXPECT_EQ(test, text.size, recs[table.nr - 1].offset + 1);
+		for (unsigned int i = 0, at = 0; i < text.size; i++) {
+			KUNIT_EXPECT_EQ(test, times_index(&text, i), at);
+			at += recs[at].offset == i;
+		}
+	}
+}
+
+/* gcd() as the times of a user see it that is never started. */
+static struct ftrace_table *times_kunit_gcd(unsigned int *index)
+{
+	unsigned long ip = ftrace_location((unsigned long)gcd);
+	struct ftrace_table *table = ftrace_table_find(ip);
+
+	*index = ftrace_table_lower_bound(table, ip);
+	return table;
+}
+
+static void times_kunit_make(struct kunit *test, struct ftrace_times *times)
+{
+	unsigned int index;
+	struct ftrace_table *table = times_kunit_gcd(&index);
+
+	guard(mutex)(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, times_prepare(times), 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_counts_group(times->counts, table,
+						    index / FTRACE_COUNT_GROUP));
+}
+
+static void times_kunit_end(struct ftrace_times *times)
+{
+	guard(mutex)(&ftrace_lock);
+	ftrace_counts_put(times->counts);
+}
+
+static struct ftrace_time times_kunit_sum(const struct ftrace_times *times)
+{
+	const struct ftrace_time __percpu *times_of;
+	struct ftrace_time sum = { };
+	unsigned int index;
+	struct ftrace_table *table = times_kunit_gcd(&index);
+	int cpu;
+
+	guard(mutex)(&ftrace_lock);
+	times_of = ftrace_times_find(times, table, index);
+	if (!times_of)
+		return sum;
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_time *time = per_cpu_ptr(times_of, cpu);
+
+		sum.total += time->total;
+		sum.self += time->self;
+		sum.max = max(sum.max, time->max);
+		sum.squares += time->squares;
+	}
+	return sum;
+}
+
+static void times_kunit_add(const struct ftrace_times *times, u64 total, u64 self)
+{
+	guard(preempt)();
+	times_add(times, ftrace_location((unsigned long)gcd), total, self);
+}
+
+/* The times of one user are not another's, and only functions that are timed take memory. */
+static void times_users(struct kunit *test)
+{
+	struct ftrace_times one = { }, two = { };
+	unsigned int groups = 0;
+
+	times_kunit_make(test, &one);
+	times_kunit_make(test, &two);
+	KUNIT_EXPECT_PTR_NE(test, one.core, two.core);
+	times_kunit_add(&one, 3, 3);
+	times_kunit_add(&two, 5, 5);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&one).total, 3);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&two).total, 5);
+	for (unsigned int i = 0; i < one.core->nr; i++)
+		groups += !!one.core->group[i];
+	KUNIT_EXPECT_EQ(test, groups, 1);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_times_reset(&one);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&one).total, 0);
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&two).max, 5);
+	times_kunit_end(&one);
+	times_kunit_end(&two);
+}
+
+/* The second call is squared, and of the others their own. */
+static void times_sums(struct kunit *test)
+{
+	struct ftrace_times times = { };
+	struct ftrace_time time;
+
+	times_kunit_make(test, &times);
+	times_kunit_add(&times, 8, 8);
+	times.square = FTRACE_TIMES_SQUARE_TOTAL;
+	times_kunit_add(&times, 10, 6);
+	times.square = FTRACE_TIMES_SQUARE_SELF;
+	times_kunit_add(&times, 7, 5);
+	times_kunit_add(&times, 3, 0);
+	/* No times were made of it. */
+	scoped_guard(preempt)
+		times_add(&times, times_core.base + times_core.size - 1, 1000, 1000);
+	time = times_kunit_sum(&times);
+	KUNIT_EXPECT_EQ(test, time.total, 28);
+	KUNIT_EXPECT_EQ(test, time.self, 19);
+	KUNIT_EXPECT_EQ(test, time.max, 10);
+	KUNIT_EXPECT_EQ(test, time.squares, 10 * 10 + 5 * 5);
+	times_kunit_end(&times);
+}
+
+#ifdef FTRACE_TIMES_PATH
+/* A clock that is set back has no time pass. */
+static void times_clock(struct kunit *test)
+{
+	u64 cycle = times_cycle;
+
+	/* 2 ns. */
+	times_cycle = 2ULL << 32;
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1010), 20);
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1000), 0);
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 999), 0);
+	KUNIT_EXPECT_EQ(test, times_elapsed(U64_MAX, 0), 0);
+	times_cycle = cycle;
+}
+#endif
+
+/* A clock that is set back has no time pass; sleep is left out where that is asked for. */
+static void times_general(struct kunit *test)
+{
+	struct times_begin begin = { .time = 1000, .slept = current->ftrace_sleeptime };
+	bool no_sleep = fprofile_no_sleep_time;
+
+	WRITE_ONCE(fprofile_no_sleep_time, false);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1010), 10);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 999), 0);
+	begin.slept -= 4;
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1010), 10);
+	/* The sum may grow meanwhile. */
+	WRITE_ONCE(fprofile_no_sleep_time, true);
+	KUNIT_EXPECT_LE(test, times_since(&begin, 1010), 6);
+	KUNIT_EXPECT_EQ(test, times_since(&begin, 1003), 0);
+	WRITE_ONCE(fprofile_no_sleep_time, no_sleep);
+}
+
+/* Of 32-bit machines, too, a task's variable has room for a sleep of a day. */
+static void times_variable(struct kunit *test)
+{
+	unsigned long *stack = kunit_kcalloc(test, FGRAPH_STACK_WORDS, sizeof(*stack), GFP_KERNEL);
+	const u64 day = 24ULL * 3600 * NSEC_PER_SEC;
+
+	KUNIT_ASSERT_NOT_NULL(test, stack);
+	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++)
+		*fgraph_var(stack, i) = day + i;
+	for (unsigned int i = 0; i < FGRAPH_MAX_USERS; i++)
+		KUNIT_EXPECT_EQ(test, *fgraph_var(stack, i), day + i);
+}
+
+static struct kunit_case times_kunit_cases[] = {
+	KUNIT_CASE(times_buckets),
+	KUNIT_CASE(times_users),
+	KUNIT_CASE(times_sums),
+#ifdef FTRACE_TIMES_PATH
+	KUNIT_CASE(times_clock),
+#endif
+	KUNIT_CASE(times_general),
+	KUNIT_CASE(times_variable),
+	{ }
+};
+
+static struct kunit_suite times_kunit_suite = {
+	.name		= "ftrace_times",
+	.test_cases	= times_kunit_cases,
+};
+
+kunit_test_suite(times_kunit_suite);

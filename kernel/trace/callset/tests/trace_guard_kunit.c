@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of trace_guard.c: samples, decisions and measurements, on a clock that is made up.
+ * Included there.
+ */
+#include <kunit/static_stub.h>
+#include <kunit/test.h>
+
+#define GUARD_KUNIT_NR	4
+
+static struct guard_cpu guard_kunit_cpu;
+static struct trace_guard guard_kunit_limits;
+
+/* A look after @time at slots with so many calls and nanoseconds each, and keys 1, 2, ... */
+static struct guard_cpu *guard_kunit_make(u64 time, const u32 calls[GUARD_KUNIT_NR], u32 cost)
+{
+	struct guard_cpu *gc = &guard_kunit_cpu;
+
+	memset(gc, 0, sizeof(*gc));
+	guard_kunit_limits.time = time;
+	for (unsigned int i = 0; i < GUARD_KUNIT_NR; i++) {
+		gc->slot[i] = (struct guard_slot) {
+			.key	= i + 1,
+			.calls	= calls[i],
+			.cost	= calls[i] * cost,
+		};
+	}
+	return gc;
+}
+
+/* For which limits the keys have to leave: two bits for each, from the left. */
+static unsigned int guard_kunit_over(struct guard_cpu *gc, unsigned int rate, unsigned int overhead)
+{
+	struct guard_slot *slot;
+	unsigned int over = 0;
+
+	guard_kunit_limits.max[GUARD_LIMIT_RATE] = rate;
+	guard_kunit_limits.max[GUARD_LIMIT_OVERHEAD] = overhead;
+	guard_decide(&guard_kunit_limits, gc, 1);
+	for_each_guard_slot(slot, gc) {
+		if (slot->over != GUARD_LIMIT_NONE)
+			over |= (slot->over + 1) << (4 * (4 - slot->key));
+	}
+	return over;
+}
+
+static void guard_kunit_rate(struct kunit *test)
+{
+	static const u32 calls[] = { 100, 101, 0, 5000 };
+
+	/* In a tenth of a second, 100 are not too many. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 10, calls, 1),
+					       1000, 0), 0x0101);
+	/* In ten seconds, as many are. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(10ULL * NSEC_PER_SEC, calls, 1),
+					       1000, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 10, calls, 1),
+					       0, 0), 0);
+}
+
+/* A rate is of a tenth of a second at least. */
+static void guard_kunit_burst(struct kunit *test)
+{
+	static const u32 calls[] = { 100, 101, 0, 5000 };
+
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 100, calls, 1),
+					       1000, 0), 0x0101);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC / 100, calls, 1),
+					       2000, 0), 0x0001);
+}
+
+static void guard_kunit_overhead(struct kunit *test)
+{
+	static const u32 calls[] = { 1000, 4000, 3000, 2000 };
+	struct guard_cpu *gc;
+
+	/* 10,000 calls of 5,000 ns are 50 ms: 5 % of a second. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 5000), 0, 5),
+			0);
+
+	/* Of 60 ms 10 have to go. A call that costs much counts as many cheap ones. */
+	gc = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	gc->slot[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 0, 5), 0x0200);
+
+	/* A function that leaves for its rate is not part of the overhead. */
+	gc = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
+	gc->slot[0].cost = 15 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 3500, 5), 0x0100);
+}
+
+static void guard_kunit_large(struct kunit *test)
+{
+	static const u32 calls[] = { U32_MAX, 1, 0, 0 };
+
+	/* Nothing overflows within a week without a look. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(7ULL * 86400 * NSEC_PER_SEC, calls,
+								1), U32_MAX, 99), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 1), 0, 99),
+			0x2000);
+}
+
+static void guard_kunit_text(struct kunit *test)
+{
+	static const char * const wrong[] = { "", "x", "-1", "1 2", "1 x", "1,2" };
+	unsigned int max = 7;
+
+	KUNIT_EXPECT_TRUE(test, guard_parse(GUARD_LIMIT_RATE, "8", &max));
+	KUNIT_EXPECT_EQ(test, max, 8);
+	KUNIT_EXPECT_TRUE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "99", &max));
+	KUNIT_EXPECT_EQ(test, max, 99);
+	KUNIT_EXPECT_FALSE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "100", &max));
+	KUNIT_EXPECT_FALSE(test, guard_parse(GUARD_LIMIT_OVERHEAD, "5%", &max));
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_FALSE_MSG(test, guard_parse(GUARD_LIMIT_RATE, wrong[i], &max),
+				       "\"%s\"", wrong[i]);
+}
+
+/* How many keys had records when the table was looked at; @sum gets how many these had. */
+static unsigned int guard_kunit_collect(struct guard_cpu *gc, u64 *sum)
+{
+	struct guard_slot *slot;
+	unsigned int nr = 0;
+
+	*sum = 0;
+	guard_collect(gc);
+	for_each_guard_slot(slot, gc) {
+		nr += slot->calls > 0;
+		*sum += slot->calls;
+	}
+	return nr;
+}
+
+/* The table of a CPU: each key's records are there once, and room for others comes back. */
+static void guard_kunit_samples(struct kunit *test)
+{
+	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
+	struct guard_slot *slot;
+	unsigned int nr;
+	u64 sum;
+
+	KUNIT_ASSERT_NOT_NULL(test, gc);
+	for (unsigned int n = 0; n < 3; n++) {
+		for (unsigned long key = 1; key <= 20; key++)
+			guard_note(gc, key << 4, TRACE_GUARD_FUNCTION, key);
+	}
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 20);
+	for_each_guard_slot(slot, gc)
+		KUNIT_EXPECT_EQ(test, slot->calls, 3 * (slot->key >> 4));
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
+
+	/* More keys than there is room for. */
+	for (unsigned long key = 1; key <= 10 * GUARD_SLOTS; key++)
+		guard_note(gc, key << 4, TRACE_GUARD_EVENT, 64);
+	nr = guard_kunit_collect(gc, &sum);
+	KUNIT_EXPECT_GT(test, nr, GUARD_SLOTS / 2);
+	KUNIT_EXPECT_EQ(test, sum, 64 * nr);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
+}
+
+/* A key that finds all slots of its group taken has a slot after the next look. */
+static void guard_kunit_full(struct kunit *test)
+{
+	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
+	unsigned long keys[GUARD_WAYS + 1] = {};
+	struct guard_slot *slot;
+	unsigned int nr = 0;
+	u64 sum;
+
+	KUNIT_ASSERT_NOT_NULL(test, gc);
+	for (unsigned long key = 16; nr < ARRAY_SIZE(keys); key += 16) {
+		if (hash_long(key, 6) == hash_long(16, 6))
+			keys[nr++] = key;
+	}
+	/* The fourth has the fewest records. */
+	for (unsigned int i = 0; i < nr; i++)
+		guard_note(gc, keys[i], TRACE_GUARD_FUNCTION, i == 3 ? 5 : 10 + i);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), GUARD_WAYS);
+	for_each_guard_slot(slot, gc)
+		KUNIT_EXPECT_NE(test, slot->key, keys[GUARD_WAYS]);
+	guard_make_room(gc);
+	for (unsigned int i = nr; i--;)
+		guard_note(gc, keys[i], TRACE_GUARD_FUNCTION, 100 + i);
+	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), GUARD_WAYS);
+	for_each_guard_slot(slot, gc) {
+		KUNIT_EXPECT_NE(test, slot->key, keys[3]);
+		if (slot->key == keys[GUARD_WAYS])
+			KUNIT_EXPECT_EQ(test, slot->calls, 100 + GUARD_WAYS);
+	}
+	KUNIT_EXPECT_EQ(test, sum, (GUARD_WAYS + 1) * 100 + 36 - 103);
+}
+
+/* Of 100 samples in steps of 64, 80 are sure; of one sample, 0. */
+static void guard_kunit_luck(struct kunit *test)
+{
+	struct trace_guard *guard = &guard_kunit_limits;
+	const u32 calls[] = { 64, 6400, 0, 0 };
+	struct guard_cpu *gc = guard_kunit_make(NSEC_PER_SEC, calls, 1);
+
+	guard->max[GUARD_LIMIT_OVERHEAD] = 0;
+	guard->max[GUARD_LIMIT_RATE] = 80 * 64 - 1;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_RATE);
+	guard->max[GUARD_LIMIT_RATE] = 80 * 64;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_NONE);
+	guard->max[GUARD_LIMIT_RATE] = 1;
+	guard_decide(guard, gc, 64);
+	KUNIT_EXPECT_EQ(test, gc->slot[0].over, GUARD_LIMIT_NONE);
+	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_RATE);
+}
+
+static void guard_kunit_steps(struct kunit *test)
+{
+	for (unsigned int step = 0; step <= GUARD_MAX_STEP; step = 2 * step + !step) {
+		struct guard_steps steps = { .step = step };
+		u32 mean = max(step, 1);
+		u64 sum = 0;
+
+		for (unsigned int i = 0; i < 4096; i++) {
+			int next = guard_next(&steps);
+
+			KUNIT_EXPECT_GT(test, next, 0);
+			KUNIT_EXPECT_LT(test, next, 2 * mean);
+			sum += next;
+		}
+		KUNIT_EXPECT_GT(test, sum, 4096 * mean * 19 / 20);
+		KUNIT_EXPECT_LT(test, sum, 4096 * mean * 21 / 20);
+	}
+}
+
+/* The step depends on the rate alone: not on the time, or the step before. */
+static void guard_kunit_fit(struct kunit *test)
+{
+	for (unsigned int step = 1; step <= 16; step *= 4) {
+		struct guard_steps steps = { .taken = 16 * GUARD_SAMPLES / step, .step = step };
+
+		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), steps.taken);
+		KUNIT_EXPECT_EQ(test, steps.step, 16);
+		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), 0);
+		KUNIT_EXPECT_EQ(test, steps.step, 1);
+		steps.taken += 2 * GUARD_SAMPLES;
+		guard_fit_step(&steps, GUARD_PERIOD_NS / 10);
+		KUNIT_EXPECT_EQ(test, steps.step, 20);
+		steps.taken += 2 * GUARD_SAMPLES;
+		guard_fit_step(&steps, 10ULL * GUARD_PERIOD_NS);
+		KUNIT_EXPECT_EQ(test, steps.step, 4);
+		steps.taken += U32_MAX;
+		guard_fit_step(&steps, GUARD_MIN_NS);
+		KUNIT_EXPECT_EQ(test, steps.step, GUARD_MAX_STEP);
+	}
+}
+
+static struct trace_guard *guard_kunit_guard(struct kunit *test)
+{
+	struct trace_guard *guard = kunit_kzalloc(test, sizeof(*guard), GFP_KERNEL);
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, guard);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_NOT_NULL(test, ops);
+	ftrace_ops_init(ops);
+	tr->ops = ops;
+	INIT_LIST_HEAD(&tr->events);
+	guard->tr = tr;
+	guard->last = NSEC_PER_SEC;
+	INIT_LIST_HEAD(&guard->rows);
+	return guard;
+}
+
+/* The only row, or NULL. Locks are held: a test that fails must not end here. */
+static struct guard_row *guard_kunit_row(struct kunit *test, struct trace_guard *guard)
+{
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+	return list_first_entry_or_null(&guard->rows, struct guard_row, node);
+}
+
+/* Two CPUs find @key too frequent, @at seconds after boot. */
+static void guard_kunit_take(struct trace_guard *guard, unsigned long key, unsigned int at)
+{
+	struct guard_cpu *gc = &guard_kunit_cpu;
+	struct guard_slot *slot;
+
+	guard->last = (u64)at * NSEC_PER_SEC;
+	guard->time = NSEC_PER_SEC;
+	for_each_guard_slot(slot, gc)
+		slot->over = GUARD_LIMIT_NONE;
+	gc->slot[0] = (struct guard_slot) {
+		.key	= key,
+		.calls	= 1000,
+		.over	= GUARD_LIMIT_RATE,
+	};
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		guard_take(guard, gc, cpu);
+	guard_move(guard, true, guard->last);
+}
+
+static int guard_kunit_return(struct trace_guard *guard, unsigned int at)
+{
+	return guard_return(guard, NULL, (u64)at * NSEC_PER_SEC);
+}
+
+/* An event leaves for one second, for two, ... for a minute; and this is forgotten in time. */
+static void guard_kunit_pauses(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	unsigned int pause = 1, at = 1;
+	const struct guard_row *row;
+
+	guard(mutex)(&trace_types_lock);
+
+	/* A file that has gone is left alone. */
+	guard_kunit_take(guard, (unsigned long)&file, at);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+
+	list_add(&file.list, &guard->tr->events);
+	for (unsigned int i = 0; i < 8; i++) {
+		guard_kunit_take(guard, (unsigned long)&file, at);
+		row = guard_kunit_row(test, guard);
+		if (!row)
+			return;
+		KUNIT_EXPECT_STREQ(test, row->name, "guard:kunit");
+		KUNIT_EXPECT_EQ(test, row->times, i + 1);
+		KUNIT_EXPECT_EQ(test, row->cpu, 0);
+		KUNIT_EXPECT_EQ(test, row->rate, 1000);
+		KUNIT_EXPECT_TRUE(test, row->out);
+		KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+		KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + pause - 1), 0);
+		at += pause;
+		KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at), 1);
+		KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+		pause = min(2 * pause, 60);
+	}
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + 59), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, at + 60), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
+/* A file that goes while it is throttled, and another that comes to its place, are not mixed up. */
+static void guard_kunit_reuse(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "old" };
+	struct trace_event_file file = { .event_call = &call };
+	const struct guard_row *row;
+
+	guard(mutex)(&trace_types_lock);
+
+	list_add(&file.list, &guard->tr->events);
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	row = guard_kunit_row(test, guard);
+	if (!row)
+		return;
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	list_del(&file.list);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+
+	/* One with the same name knows how often it left, and leaves at once. */
+	file.flags = 0;
+	list_add(&file.list, &guard->tr->events);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_EXPECT_EQ(test, row->times, 2);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+
+	file.flags = 0;
+	call.name = "new";
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	row = guard_kunit_row(test, guard);
+	if (!row)
+		return;
+	KUNIT_EXPECT_STREQ(test, row->name, "guard:new");
+	KUNIT_EXPECT_EQ(test, row->times, 1);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+
+	list_del(&file.list);
+	guard_return(guard, "", 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 61), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
+static void guard_kunit_function(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_clock_t);
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	struct guard_row *row;
+
+	if (!ip)
+		kunit_skip(test, "no site");
+	guard(mutex)(&trace_types_lock);
+
+	guard_kunit_take(guard, ip, 1);
+	row = guard_kunit_row(test, guard);
+	if (!row)
+		return;
+	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t_", 1), 0);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t", 1), 1);
+	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_FALSE(test, row->out);
+	/* Once more is an error, and forgets nothing. */
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "jiffies_to_clock_t", 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, guard_kunit_row(test, guard), row);
+
+	/* After it was called back it does not leave for longer than the first time. */
+	guard_kunit_take(guard, ip, 2);
+	KUNIT_EXPECT_EQ(test, row->pause, GUARD_MIN_PAUSE);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 2), 1);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+
+	/* A key that is neither a site nor a file leaves no row. */
+	guard_kunit_take(guard, (unsigned long)filter, 3);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), 1);
+
+	/* One whose text goes before it is moved does not leave. */
+	row->key = (unsigned long)filter;
+	row->moves = true;
+	KUNIT_EXPECT_EQ(test, guard_move(guard, true, 3ULL * NSEC_PER_SEC), 1);
+	KUNIT_EXPECT_FALSE(test, row->out);
+	KUNIT_EXPECT_EQ(test, row->times, 0);
+	row->key = ip;
+
+	/* A site that went is forgotten by the filter; another of that name leaves at once. */
+	guard_kunit_take(guard, ip, 4);
+	ftrace_site_set_forget(filter->throttled, ip, ip + 1);
+	KUNIT_EXPECT_FALSE(test, guard_is_out(guard, row));
+	guard_kunit_take(guard, ip, 4);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	KUNIT_EXPECT_EQ(test, row->times, 2);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 1);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 4), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 64), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	ftrace_free_filter(guard->tr->ops);
+}
+
+static int guard_kunit_no_memory(struct trace_guard *guard, struct ftrace_site_set *sites,
+				 bool out)
+{
+	return -ENOMEM;
+}
+
+/* Without memory functions stay as they are; events do not need it. */
+static void guard_kunit_move_fails(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)jiffies_to_clock_t);
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	struct guard_row *row;
+
+	if (!ip)
+		kunit_skip(test, "no site");
+	guard(mutex)(&trace_types_lock);
+
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_no_memory);
+	guard_kunit_take(guard, ip, 1);
+	row = guard_kunit_row(test, guard);
+	if (!row)
+		return;
+	KUNIT_EXPECT_FALSE(test, row->out);
+	KUNIT_EXPECT_FALSE(test, row->moves);
+	KUNIT_EXPECT_EQ(test, row->times, 0);
+	list_add(&file.list, &guard->tr->events);
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+
+	/* The next look throttles it; a return fails, and comes late. */
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	guard_kunit_take(guard, ip, 2);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_no_memory);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 3), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
+	KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 4), 1);
+	KUNIT_EXPECT_FALSE(test, ftrace_site_set_has(filter->throttled, ip));
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 64), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	ftrace_free_filter(guard->tr->ops);
+}
+
+/* An instance goes with a limit, and with an event that is throttled. */
+static void guard_kunit_forget(struct kunit *test)
+{
+	struct trace_array *tr = guard_kunit_guard(test)->tr;
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file = { .event_call = &call };
+	int users;
+
+	guard(mutex)(&trace_types_lock);
+
+	/* Without a guard there is nothing to forget. */
+	users = static_key_count(&trace_guard_on.key);
+	trace_guard_forget(tr);
+	for (unsigned int max = 0; max < 2; max++) {
+		KUNIT_EXPECT_NOT_NULL(test, guard_get(tr));
+		if (!tr->callset.guard)
+			return;
+		tr->callset.guard->max[GUARD_LIMIT_RATE] = max;
+		if (max)
+			static_branch_inc(&trace_guard_on);
+		list_add(&file.list, &tr->events);
+		guard_kunit_take(tr->callset.guard, (unsigned long)&file, 1);
+		guard_kunit_row(test, tr->callset.guard);
+		list_del(&file.list);
+		trace_guard_forget(tr);
+		KUNIT_EXPECT_NULL(test, tr->callset.guard);
+		KUNIT_EXPECT_EQ(test, static_key_count(&trace_guard_on.key), users);
+	}
+	ftrace_free_filter(tr->ops);
+}
+
+#define GUARD_KUNIT_SLOW	80
+
+static unsigned int guard_kunit_looks;
+
+static u64 guard_kunit_stands(void)
+{
+	return 1;
+}
+
+/* The calls that are timed first take a second, as if others had slowed them down. */
+static u64 guard_kunit_slow_at_first(void)
+{
+	unsigned int look = guard_kunit_looks++;
+
+	return ktime_get_mono_fast_ns() + min(look, GUARD_KUNIT_SLOW) * NSEC_PER_SEC;
+}
+
+static void guard_kunit_measure(struct kunit *test)
+{
+	u64 cost[TRACE_GUARD_KINDS] = { [TRACE_GUARD_FUNCTION] = 7 };
+
+	/* It measures alone. */
+	guard(mutex)(&guard_mutex);
+
+	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_stands);
+	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, cost[TRACE_GUARD_FUNCTION], 7);
+
+	guard_kunit_looks = 0;
+	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_slow_at_first);
+	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
+	KUNIT_EXPECT_GT(test, guard_kunit_looks, GUARD_KUNIT_SLOW);
+	for (unsigned int kind = TRACE_GUARD_FUNCTION; kind < TRACE_GUARD_NONE; kind++)
+		KUNIT_EXPECT_LT_MSG(test, cost[kind], NSEC_PER_SEC, "kind %u", kind);
+	KUNIT_EXPECT_GT(test, cost[TRACE_GUARD_FUNCTION], 0);
+	kunit_deactivate_static_stub(test, trace_guard_clock);
+}
+
+static struct kunit_case guard_kunit_cases[] = {
+	KUNIT_CASE(guard_kunit_rate),
+	KUNIT_CASE(guard_kunit_burst),
+	KUNIT_CASE(guard_kunit_overhead),
+	KUNIT_CASE(guard_kunit_large),
+	KUNIT_CASE(guard_kunit_text),
+	KUNIT_CASE(guard_kunit_samples),
+	KUNIT_CASE(guard_kunit_full),
+	KUNIT_CASE(guard_kunit_luck),
+	KUNIT_CASE(guard_kunit_steps),
+	KUNIT_CASE(guard_kunit_fit),
+	KUNIT_CASE(guard_kunit_pauses),
+	KUNIT_CASE(guard_kunit_reuse),
+	KUNIT_CASE(guard_kunit_function),
+	KUNIT_CASE(guard_kunit_move_fails),
+	KUNIT_CASE(guard_kunit_forget),
+	KUNIT_CASE(guard_kunit_measure),
+	{ }
+};
+
+static struct kunit_suite guard_kunit_suite = {
+	.name		= "trace_guard",
+	.test_cases	= guard_kunit_cases,
+};
+
+kunit_test_suite(guard_kunit_suite);

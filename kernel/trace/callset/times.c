@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Times: how long the calls of each site took, for each CPU, and each user of times.
+ *
+ * A user hooks the returns of the functions that its filter wants. The times of a site are
+ * counts (counts.c), made for groups of sites of which one is hooked. When a function
+ * returns they are found by its address. Sites of the core kernel are numbered by their
+ * records, and its text is cut into buckets, of which each knows the first record in it or
+ * after it:
+ *
+ *	text	|. . A . .|. . . . .|B . . C .|	A, B, C: sites, records 0, 1, 2
+ *	first	 0         1         1
+ *
+ * Functions are longer than a bucket on average, so the record is mostly the first that is
+ * looked at. The buckets take about as much memory as records do. A bitmap with ranks would
+ * be half of that, but no faster.
+ *
+ * The time that a function spends in others is told from a variable of the task, the sum S
+ * of the totals of calls that have returned and of which the caller has not. A function
+ * that finds S as it is entered, and takes T, leaves S + T to its caller, however much its
+ * callees added. The sum that they added is not its own time. The work of an interrupt is
+ * that of a callee.
+ *
+ * Invariants:
+ *  1. A site is hooked for a user after its times were made. They stay as long as the text
+ *     and the user, to be read and used again.
+ *  2. A time is added to by one instruction, on the CPU that the function returns on, or as
+ *     this_cpu_add() does it elsewhere. The maximum is exchanged.
+ *  3. times_started[idx] is the user whose fgraph_ops has that index, or &times_none. A
+ *     user that ftrace_times_return() finds there is freed after a grace period
+ *     (ftrace_retire()). A call that an earlier user of the index hooked has an earlier
+ *     generation, and no times.
+ *
+ * ftrace_lock covers the list of users and their times. Starting and stopping is serialized
+ * by the users.
+ *
+ * Where the architecture has times_return_to_handler(), a user hooks functions by itself
+ * that it is the only graph user of. That takes less than half of the instructions, and no
+ * clock but the CPU's cycles.
+ *
+ * Contexts: the callbacks run wherever a function is called, NMIs included. All the rest
+ * sleeps.
+ */
+#include <linux/cleanup.h>
+#include <linux/container_of.h>
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/kprobes.h>
+#include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/trace_clock.h>
+#include <linux/timex.h>
+#include <linux/workqueue.h>
+
+#include "fgraph_stack.h"
+#include "counts.h"
+#include "ops.h"
+#include "sites.h"
+#include "times.h"
+#include "../trace.h"
+
+#define TIMES_WORDS	(sizeof(struct ftrace_time) / sizeof(u64))
+#define TIMES_BUCKET	256
+
+/**
+ * struct times_text - where the sites of text are
+ * @base: the address that the records' offsets count from
+ * @size: from there to the end of the last record, in bytes
+ * @recs: the records
+ * @first: for each bucket the first record that is not before it
+ */
+struct times_text {
+	unsigned long			base;
+	unsigned long			size;
+	const struct ftrace_record	*recs;
+	u32				*first;
+};
+
+/* The core kernel's; of no size until the first user starts. */
+static struct times_text times_core __read_mostly;
+
+/* The top instance's option sleep-time of function_graph is off. */
+bool fprofile_no_sleep_time;
+
+/* The users that are started, or about to. */
+static LIST_HEAD(times_all);
+
+/* Finding */
+
+/* The first record at @offset from the base or after it. The text has one. */
+static __always_inline unsigned long times_index(const struct times_text *text, u32 offset)
+{
+	unsigned long i = text->first[offset / TIMES_BUCKET];
+
+	while (text->recs[i].offset < offset)
+		i++;
+	return i;
+}
+
+/* The times of the core kernel's site at @offset; NULL if it has no times. */
+static __always_inline struct ftrace_time __percpu *
+times_in_core(const struct ftrace_count_table *core, unsigned long offset)
+{
+	unsigned long i = times_index(&times_core, offset);
+	u64 __percpu *group = READ_ONCE(core->group[i / FTRACE_COUNT_GROUP]);
+
+	if (unlikely(!group))
+		return NULL;
+	return (struct ftrace_time __percpu *)group + i % FTRACE_COUNT_GROUP;
+}
+
+/**
+ * ftrace_times_find - the times of a record
+ * @times: the user
+ * @table: the record's table
+ * @index: where the record is in the table
+ *
+ * Context: as for ftrace_counts_find().
+ * Return: the times, which may change at any time; NULL if the record has no times.
+ */
+const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
+						     const struct ftrace_table *table,
+						     unsigned int index)
+{
+	const struct ftrace_counts *counts = READ_ONCE(times->counts);
+
+	return (void __percpu *)(counts ? ftrace_counts_find(counts, table, index) : NULL);
+}
+
+static noinline struct ftrace_time __percpu *times_search(const struct ftrace_times *times,
+							  unsigned long ip)
+{
+	const struct ftrace_table *table = ftrace_table_find(ip);
+	unsigned int i;
+
+	if (!table)
+		return NULL;
+	i = ftrace_table_lower_bound(table, ip);
+	return (void __percpu *)ftrace_times_find(times, table, i);
+}
+
+/* Counting */
+
+/* An interrupt may have found a longer one since it was read. */
+static noinline void times_set_max(u64 __percpu *max, u64 total)
+{
+	u64 old = 0, was;
+
+	for (; total > old; old = was) {
+		was = this_cpu_cmpxchg(*max, old, total);
+		if (was == old)
+			return;
+	}
+}
+
+NOKPROBE_SYMBOL(times_set_max);
+
+/* A call took @total ns, of which @self are its own. */
+static __always_inline void times_add_to_site(const struct ftrace_times *times,
+					      struct ftrace_time __percpu *time, u64 total,
+					      u64 self)
+{
+	enum ftrace_times_square square = READ_ONCE(times->square);
+	u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
+
+	this_cpu_add(time->total, total);
+	this_cpu_add(time->self, self);
+	if (unlikely(total > this_cpu_read(time->max)))
+		times_set_max(&time->max, total);
+	if (unlikely(square))
+		this_cpu_add(time->squares, n * n);
+}
+
+/* Preemption is off. @ip is a site. */
+static void times_add(const struct ftrace_times *times, unsigned long ip, u64 total, u64 self)
+{
+	const struct ftrace_count_table *core = READ_ONCE(times->core);
+	struct ftrace_time __percpu *time;
+
+	if (likely(core && ip - times_core.base < times_core.size))
+		time = times_in_core(core, ip - times_core.base);
+	else
+		time = times_search(times, ip);
+	if (time)
+		times_add_to_site(times, time, total, self);
+}
+
+NOKPROBE_SYMBOL(times_add);
+
+static __always_inline u64 times_minus(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static __always_inline bool times_is_off(const struct ftrace_times *times)
+{
+	u32 __percpu *off = READ_ONCE(times->off);
+
+	return unlikely(off) && this_cpu_read(*off);
+}
+
+/**
+ * struct times_begin - the state of the task when a function was entered
+ * @sum: its variable
+ * @slept: how long it had slept
+ * @time: the time
+ */
+struct times_begin {
+	u64	sum;
+	u64	slept;
+	u64	time;
+} __packed __aligned(sizeof(long));
+
+static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		       struct ftrace_regs *fregs)
+{
+	struct times_begin *begin;
+
+	if (times_is_off(container_of(gops, struct ftrace_times, gops)))
+		return 0;
+	begin = fgraph_reserve_data(gops->idx, sizeof(*begin));
+	if (!begin)
+		return 0;
+	begin->sum = *fgraph_var(current->ret_stack, gops->idx);
+	begin->slept = current->ftrace_sleeptime;
+	begin->time = trace_clock_local_inline();
+	return 1;
+}
+
+/* Clocks may go back. */
+static u64 times_since(const struct times_begin *begin, u64 now)
+{
+	u64 total = times_minus(now, begin->time);
+
+	if (unlikely(READ_ONCE(fprofile_no_sleep_time)))
+		total = times_minus(total, current->ftrace_sleeptime - begin->slept);
+	return total;
+}
+
+/* A call that began on another CPU counts where it ends. */
+static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			 struct ftrace_regs *fregs)
+{
+	u64 now = trace_clock_local_inline();
+	const struct times_begin *begin = fgraph_retrieve_data(gops->idx, NULL);
+	u64 *var = fgraph_var(current->ret_stack, gops->idx);
+	u64 total, inside;
+
+	if (!begin)
+		return;
+	total = times_since(begin, now);
+	inside = *var - begin->sum;
+	*var = begin->sum + total;
+	times_add(container_of(gops, struct ftrace_times, gops), trace->func, total,
+		  times_minus(total, inside));
+}
+
+/* Where the architecture lets it be done quickly */
+
+/* How long one of get_cycles() is, in 2^-32 ns; 0 if it must not be used for times. */
+static u64 times_cycle __read_mostly;
+
+static void times_choose(struct ftrace_times *times)
+{
+	/* Only times_return() subtracts the time that a task sleeps. */
+	WRITE_ONCE(times->gops.ops.quick, !fprofile_no_sleep_time && times_cycle && !times->off);
+}
+
+#ifdef FTRACE_TIMES_PATH
+/* The data of an entry: the cycles, and the task's variable as it was. */
+#define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 2 * FGRAPH_U64_WORDS)
+
+/* Of a generation that is never reached. */
+static const struct ftrace_times times_none = {
+	.gops.ops.graph_meta = U64_MAX,
+};
+
+/* The users that are started, by index. */
+static const struct ftrace_times *times_started[FGRAPH_MAX_USERS] __read_mostly = {
+	[0 ... FGRAPH_MAX_USERS - 1] = &times_none,
+};
+
+/* The clock may be set back: while the machine is suspended, or on its way to another CPU. */
+static __always_inline u64 times_elapsed(u64 from, u64 to)
+{
+	return mul_u64_u64_shr(times_minus(to, from), READ_ONCE(times_cycle), 32);
+}
+
+/*
+ * fgraph_call() and times_entry() in line, for sites that no other graph user has. As
+ * this calls nothing that can be traced there is no recursion to guard against. An interrupt
+ * leaves the return stack as it was.
+ */
+__no_stack_protector
+static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+		       struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
+	struct ftrace_times *times = container_of(ops, struct ftrace_times, gops.ops);
+	struct task_struct *task = current;
+	struct ftrace_ret_stack *frame;
+	u64 meta, *data;
+
+	/* It is another one if there are pids, and if the user has just gone. */
+	if (unlikely(!READ_ONCE(ops->quick) || times->gops.entryfunc != times_entry)) {
+		fgraph_call(ip, retp, cs, fregs);
+		return;
+	}
+	meta = ops->graph_meta | FGRAPH_META_SOLE;
+	if (unlikely(!fgraph_can_hook(task, retp) ||
+		     !fgraph_push(task, ip, retp, meta, TIMES_ENTRY_WORDS, &frame)))
+		return;
+	data = fgraph_sole_data(frame);
+	data[1] = *fgraph_var(task->ret_stack, times->gops.idx);
+	*retp = (unsigned long)times_return_to_handler;
+	data[0] = get_cycles();
+}
+
+NOKPROBE_SYMBOL(times_call);
+
+/* Of a function that is not the core kernel's; and there is nothing to save for a call. */
+__no_stack_protector
+static noinline void times_return_elsewhere(const struct ftrace_times *times, unsigned long ip,
+					    u64 total, u64 self)
+{
+	preempt_disable_notrace();
+	times_add(times, ip, total, self);
+	preempt_enable_notrace();
+}
+
+NOKPROBE_SYMBOL(times_return_elsewhere);
+
+/**
+ * ftrace_times_return - a function returns that times_call() has hooked
+ *
+ * Called by times_return_to_handler(). Objects that are retired stay until a task that is
+ * preempted here goes on.
+ *
+ * Context: any that can be traced, NMI included.
+ * Return: where the function was to return to.
+ */
+__no_stack_protector
+unsigned long ftrace_times_return(void)
+{
+	u64 cycles = get_cycles(), total, self, sum, *var, *data;
+	struct task_struct *task = current;
+	unsigned long *stack = task->ret_stack, offset, ret;
+	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
+	struct ftrace_time __percpu *time;
+	const struct ftrace_times *times;
+	struct ftrace_ret_stack *frame;
+	u64 meta;
+
+	if (unlikely(start > FGRAPH_STACK_WORDS - TIMES_ENTRY_WORDS))
+		return fgraph_lost();
+	frame = (struct ftrace_ret_stack *)&stack[start];
+	meta = *fgraph_top((unsigned long *)frame, TIMES_ENTRY_WORDS);
+	/* Only such entries lead here. */
+	if (unlikely(FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS))
+		return fgraph_lost();
+	var = fgraph_var(stack, fgraph_meta_idx(meta));
+	ret = frame->ret;
+
+	times = READ_ONCE(times_started[fgraph_meta_idx(meta)]);
+	/* It may have been stopped since the function was entered, and another started. */
+	if (unlikely(meta < times->gops.ops.graph_meta))
+		goto leave;
+
+	data = fgraph_sole_data(frame);
+	total = times_elapsed(data[0], cycles);
+	sum = data[1] + total;
+	/* Without the totals of its callees, if that can be. */
+	self = times_minus(sum, *var);
+	*var = sum;
+	offset = frame->func - times_core.base;
+	if (unlikely(offset >= times_core.size)) {
+		times_return_elsewhere(times, frame->func, total, self);
+		goto leave;
+	}
+	time = times_in_core(times->core, offset);
+	if (likely(time))
+		times_add_to_site(times, time, total, self);
+leave:
+	fgraph_drop_to(task, start);
+	return ret;
+}
+
+NOKPROBE_SYMBOL(ftrace_times_return);
+
+static void times_watch(struct work_struct *work);
+static DECLARE_DEFERRABLE_WORK(times_watch_work, times_watch);
+
+static void times_choose_path(void)
+{
+	struct ftrace_times *times;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	WRITE_ONCE(times_cycle, arch_ftrace_cycle());
+	list_for_each_entry(times, &times_all, node)
+		times_choose(times);
+	/* The cycles may turn out not to be constant, and no call asks that. */
+	if (times_cycle && !list_empty(&times_all) && system_dfl_wq)
+		queue_delayed_work(system_dfl_wq, &times_watch_work, HZ);
+}
+
+static void times_watch(struct work_struct *work)
+{
+	guard(mutex)(&ftrace_lock);
+	times_choose_path();
+}
+
+static void times_set_started(const struct ftrace_times *times, bool started)
+{
+	/* For returns, which compare with the meta word as soon as they see the user. */
+	smp_store_release(&times_started[times->gops.idx], started ? times : &times_none);
+}
+#else
+#define times_call	NULL
+
+static void times_choose_path(void)
+{
+}
+
+static void times_set_started(const struct ftrace_times *times, bool started)
+{
+}
+#endif
+
+/**
+ * ftrace_times_set_off - say on which CPUs calls are left out
+ * @times: the user
+ * @off: not 0 on these; NULL to leave out no CPU
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	WRITE_ONCE(times->off, off);
+	times_choose(times);
+}
+
+/**
+ * ftrace_times_sleep_time_changed - fprofile_no_sleep_time is another one
+ *
+ * Calls under way are counted by either rule, or without their time.
+ *
+ * Context: sleeps; takes ftrace_lock.
+ */
+void ftrace_times_sleep_time_changed(void)
+{
+	guard(mutex)(&ftrace_lock);
+	times_choose_path();
+}
+
+/* Setting to zero */
+
+/**
+ * ftrace_times_reset - set all times to zero
+ * @times: the user
+ *
+ * Context: ftrace_lock is held; sleeps.
+ */
+void ftrace_times_reset(struct ftrace_times *times)
+{
+	if (times->counts)
+		ftrace_counts_reset(times->counts);
+}
+
+/* Users */
+
+/**
+ * ftrace_times_init - make a user of times
+ * @times: zeroed; its memory stays for a grace period after the last ftrace_times_stop(), as
+ *	   ftrace_retire() waits for
+ * @like: the ops whose filter and instance it shares; NULL for the filter of the top
+ *	  instance, without regard to its pids
+ */
+void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
+{
+	times->gops.entryfunc = times_entry;
+	times->gops.retfunc = times_return;
+	times->gops.ops.sole_func = times_call;
+	if (like)
+		fgraph_init_ops(&times->gops.ops, like);
+	else
+		ftrace_ops_set_global_filter(&times->gops.ops);
+}
+
+/**
+ * ftrace_times_is_started - whether functions are hooked for a user
+ * @times: the user
+ *
+ * Return: true from ftrace_times_start() to ftrace_times_stop().
+ */
+bool ftrace_times_is_started(const struct ftrace_times *times)
+{
+	return times->gops.ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+static int times_fill_buckets(struct times_text *text, const struct ftrace_table *table)
+{
+	unsigned long size = table->recs[table->nr - 1].offset + 1;
+	unsigned int nr = DIV_ROUND_UP(size, TIMES_BUCKET), at = 0;
+
+	text->base = table->base;
+	text->recs = table->recs;
+	text->first = kvmalloc_array(nr, sizeof(*text->first), GFP_KERNEL);
+	if (!text->first)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		while (table->recs[at].offset < i * TIMES_BUCKET)
+			at++;
+		text->first[i] = at;
+	}
+	text->size = size;
+	return 0;
+}
+
+static struct ftrace_table *times_core_table(void)
+{
+	struct ftrace_table *table;
+
+	for_each_ftrace_table(table) {
+		if (!table->mod && !table->init)
+			return table;
+	}
+	return NULL;
+}
+
+/* Makes the counts that the callbacks find; they stay. */
+static int times_prepare(struct ftrace_times *times)
+{
+	struct ftrace_table *table = times_core_table();
+
+	lockdep_assert_held(&ftrace_lock);
+
+	/* The architecture was not ready at boot, or there was no memory. */
+	if (!table || !table->nr)
+		return -ENODEV;
+	if (!times_core.size && times_fill_buckets(&times_core, table))
+		return -ENOMEM;
+	times->counts = times->counts ?: ftrace_counts_alloc(TIMES_WORDS);
+	if (!times->counts)
+		return -ENOMEM;
+	WRITE_ONCE(times->core, ftrace_counts_table(times->counts, table));
+	/* The transaction that attaches sites to it makes their times. */
+	times->gops.ops.counts = times->counts;
+	return times->core ? 0 : -ENOMEM;
+}
+
+static void times_forget(struct ftrace_times *times)
+{
+	guard(mutex)(&ftrace_lock);
+	list_del(&times->node);
+}
+
+/**
+ * ftrace_times_start - begin to add up times
+ * @times: the user
+ *
+ * Context: sleeps; takes ftrace_lock. Serialized for each user.
+ * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
+ * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
+ * still there.
+ */
+int ftrace_times_start(struct ftrace_times *times)
+{
+	int ret;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		ret = times_prepare(times);
+		if (ret)
+			return ret;
+		list_add(&times->node, &times_all);
+		times_choose_path();
+	}
+	ret = register_ftrace_graph(&times->gops);
+	if (ret)
+		times_forget(times);
+	else
+		times_set_started(times, true);
+	return ret;
+}
+
+/**
+ * ftrace_times_stop - end adding up times; the sums stay
+ * @times: the user, started
+ *
+ * Context: sleeps; takes ftrace_lock. Serialized for each user.
+ */
+void ftrace_times_stop(struct ftrace_times *times)
+{
+	times_set_started(times, false);
+	unregister_ftrace_graph(&times->gops);
+	times_forget(times);
+}
+
+/**
+ * ftrace_times_drop - free the times of a user
+ * @times: the user, stopped or never started
+ *
+ * Context: ftrace_lock is held.
+ */
+void ftrace_times_drop(struct ftrace_times *times)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_counts_put(times->counts);
+	times->counts = NULL;
+	times->gops.ops.counts = NULL;
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/times_kunit.c"
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The tracer that counts calls, and its files. See trace_count.c and trace_count_file.c.
+ */
+#ifndef _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
+#define _KERNEL_TRACE_CALLSET_TRACE_COUNT_H
+
+#include <linux/bits.h>
+#include <linux/ftrace.h>
+#include <linux/ftrace_arch.h>
+#include <linux/types.h>
+
+struct dentry;
+struct trace_array;
+
+#include "times.h"
+
+enum {
+	COUNT_OPT_SORTED	= BIT(0),
+	COUNT_OPT_CPUS		= BIT(1),
+	COUNT_OPT_CALLERS	= BIT(2),
+	COUNT_OPT_TIMES		= BIT(3),
+};
+
+/**
+ * struct count_instance - an instance that counts, or did
+ * @tr: the instance
+ * @counts: the calls of each site
+ * @callers: the calls of each pair; stays while @callers_ops is registered; or NULL
+ * @callers_ops: counts pairs while it is registered
+ * @times: how long the calls took
+ * @retiree: frees it, but the top one
+ */
+struct count_instance {
+	struct trace_array	*tr;
+	struct ftrace_counts	*counts;
+	struct ftrace_callers	*callers;
+	struct ftrace_ops	callers_ops;
+	struct ftrace_times	times;
+	struct ftrace_retiree	retiree;
+};
+
+u32 trace_count_options(const struct trace_array *tr);
+void trace_count_zero(struct trace_array *tr);
+void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
+void trace_count_forget(struct trace_array *tr);
+
+#endif /* _KERNEL_TRACE_CALLSET_TRACE_COUNT_H */

@@ -1,0 +1,858 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The guard: functions and events that an instance records too often leave its trace for a
+ * time, so that tracing cannot bring the machine down.
+ *
+ *	max_rate	how many records a second and CPU a function or an event may take
+ *	max_overhead	how many percent of each CPU's time the instance's records may take
+ *	throttled	the functions and events that left, and why; a name written there, or
+ *			an empty line for all, lets them come back
+ *
+ * While an instance has a limit, each CPU takes a sample of about one in so many records,
+ * where they are recorded: filtered tasks, CPUs and functions do not count. A sample is a
+ * count in a small table of the instance and the CPU. Ten times a second a work looks at the
+ * tables of all CPUs, wherever it runs. It is queued while there are samples, and for a return that
+ * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
+ *
+ * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
+ * file. Both return after a pause, which doubles each time that they leave again.
+ *
+ * Invariants:
+ *  1. An instance has a struct trace_guard from its first limit until it goes.
+ *  2. A function or event that is throttled has a row with @out set.
+ *  3. A row's key is compared with live sites and files, and never followed. The site or file
+ *     may go while it is throttled, and another may come to its address: guard_is_out() knows.
+ *
+ * Lock order:
+ *	guard_mutex > trace_types_lock > ftrace_lock
+ * guard_mutex covers the costs, which take long to measure; trace_types_lock limits, rows and the
+ * looks. Samples are the CPU's own; a look reads them and may lose one that is taken at that time.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <kunit/static_stub.h>
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/kallsyms.h>
+#include <linux/kstrtox.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/workqueue.h>
+
+#include "filter.h"
+#include "ops.h"
+#include "site_set.h"
+#include "sites.h"
+#include "../trace.h"
+#include "trace_guard.h"
+
+#define GUARD_PERIOD		(HZ / 10)
+#define GUARD_PERIOD_NS		(NSEC_PER_SEC / 10)
+/* Something is back: is it still too much? */
+#define GUARD_SOON		max(HZ / 100, 1)
+/* Less says nothing of a rate. */
+#define GUARD_MIN_NS		(5 * NSEC_PER_MSEC)
+#define GUARD_MIN_PAUSE		(1ULL * NSEC_PER_SEC)
+#define GUARD_MAX_PAUSE		(60ULL * NSEC_PER_SEC)
+
+#define GUARD_MAX_STEP		128
+/* So many samples in a GUARD_PERIOD are enough. */
+#define GUARD_SAMPLES		1024
+#define GUARD_WAYS		8
+#define GUARD_SLOTS		512
+
+enum guard_limit {
+	GUARD_LIMIT_RATE,
+	GUARD_LIMIT_OVERHEAD,
+	GUARD_NR_LIMITS,
+	GUARD_LIMIT_NONE = GUARD_NR_LIMITS,
+	/* The file that is no limit. */
+	GUARD_THROTTLED = GUARD_NR_LIMITS,
+	GUARD_NR_FILES,
+};
+
+static const char * const guard_names[] = {
+	[GUARD_LIMIT_RATE]	= "max_rate",
+	[GUARD_LIMIT_OVERHEAD]	= "max_overhead",
+	[GUARD_THROTTLED]	= "throttled",
+};
+
+/**
+ * struct guard_slot - the samples of a function or an event on a CPU
+ * @key: the site, or the address of the file; 0 if the slot is free
+ * @kind: of its records
+ * @nr: how many records the samples stand for, ever
+ * @seen: how many the looks have seen
+ * @calls: how many the last one saw first
+ * @cost: nanoseconds that these took
+ * @over: the limit for which it has to leave
+ */
+struct guard_slot {
+	unsigned long		key;
+	enum trace_guard_kind	kind;
+	u32			nr;
+	u32			seen;
+	u32			calls;
+	u32			cost;
+	enum guard_limit	over;
+};
+
+struct guard_cpu {
+	struct guard_slot	slot[GUARD_SLOTS];
+};
+
+#define for_each_guard_slot(pos, gc)							\
+	for ((pos) = (gc)->slot; (pos) < (gc)->slot + GUARD_SLOTS; (pos)++)
+
+/**
+ * struct trace_guard - the limits of an instance
+ * @tr: the instance
+ * @max: the limits; 0 stands for no limit
+ * @last: when the samples were looked at last
+ * @time: how long this was after the look before
+ * @rows: the functions and events that are throttled, or were not long ago
+ * @cpu: the samples
+ */
+struct trace_guard {
+	struct trace_array		*tr;
+	unsigned int			max[GUARD_NR_LIMITS];
+	u64				last;
+	u64				time;
+	struct list_head		rows;
+	struct guard_cpu __percpu	*cpu;
+};
+
+/**
+ * struct guard_row - a function or event that is throttled, or was not long ago
+ * @node: in the list of the instance
+ * @key: as in a slot
+ * @out: it is throttled, as long as it is there
+ * @moves: it is to leave, or to return
+ * @since: when it left or returned
+ * @pause: for how long it leaves
+ * @rate: records a second when it left
+ * @cpu: the CPU with that rate
+ * @times: how often it left
+ * @over: the limit
+ * @name: the function, with its module in brackets, or the event
+ */
+struct guard_row {
+	struct list_head	node;
+	unsigned long		key;
+	bool			out;
+	bool			moves;
+	u64			since;
+	u64			pause;
+	u64			rate;
+	unsigned int		cpu;
+	unsigned int		times;
+	enum guard_limit	over;
+	char			name[];
+};
+
+/* How a CPU takes samples. */
+struct guard_steps {
+	u32	step;
+	u32	random;
+	u32	taken;
+	u32	seen;
+};
+
+DEFINE_STATIC_KEY_FALSE(trace_guard_on);
+/* Records until the next sample. */
+DEFINE_PER_CPU(int, trace_guard_left);
+static DEFINE_PER_CPU(struct guard_steps, guard_steps);
+
+static DEFINE_MUTEX(guard_mutex);
+/* Picoseconds of a record; 0 until they are asked for. */
+static u64 guard_cost[TRACE_GUARD_KINDS];
+
+static struct workqueue_struct *guard_wq;
+static void guard_look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(guard_work, guard_look);
+/* The looks go on by themselves. */
+static int guard_awake;
+
+/* Samples */
+
+static void guard_kick(struct irq_work *work)
+{
+	mod_delayed_work(guard_wq, &guard_work, 0);
+}
+
+static DEFINE_IRQ_WORK(guard_kick_work, guard_kick);
+
+static bool guard_has_limit(const struct trace_guard *guard)
+{
+	return READ_ONCE(guard->max[GUARD_LIMIT_RATE]) ||
+	       READ_ONCE(guard->max[GUARD_LIMIT_OVERHEAD]);
+}
+
+/* Records to the next sample: @steps->step in the mean, so that no loop keeps time with it. */
+static int guard_next(struct guard_steps *steps)
+{
+	steps->random = steps->random * 1664525 + 1013904223;
+	return 1 + (((u64)steps->random * (2 * max(steps->step, 1) - 1)) >> 32);
+}
+
+static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard_kind kind, u32 nr)
+{
+	struct guard_slot *way = &gc->slot[hash_long(key, 6) * GUARD_WAYS], *slot = NULL;
+
+	BUILD_BUG_ON(GUARD_SLOTS >> 6 != GUARD_WAYS);
+	for (unsigned int i = 0; i < GUARD_WAYS; i++) {
+		if (READ_ONCE(way[i].key) == key) {
+			slot = &way[i];
+			break;
+		}
+		if (!slot && !READ_ONCE(way[i].key))
+			slot = &way[i];
+	}
+	/* Each look makes room for one: see guard_make_room(). */
+	if (!slot)
+		return;
+	WRITE_ONCE(slot->kind, kind);
+	WRITE_ONCE(slot->key, key);
+	WRITE_ONCE(slot->nr, slot->nr + nr);
+}
+
+/**
+ * trace_guard_sample - take a sample
+ * @tr: the instance that has recorded something
+ * @key: the function's site, or the event's file
+ * @kind: the kind of record
+ *
+ * Context: wherever something is recorded, NMIs included.
+ */
+void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind)
+{
+	struct trace_guard *guard;
+	struct guard_steps *steps;
+
+	preempt_disable_notrace();
+	steps = this_cpu_ptr(&guard_steps);
+	this_cpu_write(trace_guard_left, guard_next(steps));
+	WRITE_ONCE(steps->taken, steps->taken + 1);
+	/* Its content before the pointer. Pairs with guard_get(). */
+	guard = smp_load_acquire(&tr->callset.guard);
+	if (guard && guard_has_limit(guard)) {
+		guard_note(this_cpu_ptr(guard->cpu), key, kind, max(steps->step, 1));
+		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, 1))
+			irq_work_queue(&guard_kick_work);
+	}
+	preempt_enable_notrace();
+}
+
+/* Decisions */
+
+static void guard_collect(struct guard_cpu *gc)
+{
+	struct guard_slot *slot;
+
+	for_each_guard_slot(slot, gc) {
+		u64 cost = guard_cost[READ_ONCE(slot->kind)];
+
+		slot->calls = READ_ONCE(slot->nr) - slot->seen;
+		slot->seen += slot->calls;
+		slot->cost = min(mul_u64_u64_div_u64(slot->calls, cost, 1000), U32_MAX);
+		if (!slot->calls)
+			WRITE_ONCE(slot->key, 0);
+	}
+}
+
+/* Of each full group of slots, the one with the fewest records makes room for another. */
+static void guard_make_room(struct guard_cpu *gc)
+{
+	for (unsigned int i = 0; i < GUARD_SLOTS; i += GUARD_WAYS) {
+		struct guard_slot *least = &gc->slot[i];
+
+		for (unsigned int way = 1; way < GUARD_WAYS; way++) {
+			if (gc->slot[i + way].calls < least->calls)
+				least = &gc->slot[i + way];
+		}
+		if (!least->calls)
+			continue;
+		WRITE_ONCE(least->key, 0);
+		/* Those since then are not the other's. */
+		least->seen = READ_ONCE(least->nr);
+	}
+}
+
+/* The most expensive ones leave until the rest costs no more than @max. */
+static void guard_shed(struct guard_cpu *gc, u64 max)
+{
+	struct guard_slot *slot;
+	u64 sum = 0;
+
+	for_each_guard_slot(slot, gc)
+		sum += slot->over == GUARD_LIMIT_NONE ? slot->cost : 0;
+	while (sum > max) {
+		struct guard_slot *most = NULL;
+
+		for_each_guard_slot(slot, gc) {
+			if (slot->over == GUARD_LIMIT_NONE && (!most || slot->cost > most->cost))
+				most = slot;
+		}
+		most->over = GUARD_LIMIT_OVERHEAD;
+		sum -= most->cost;
+	}
+}
+
+/* Says of each slot whether it has to leave. Of 40 that do, one may have had luck with samples. */
+static void guard_decide(const struct trace_guard *guard, struct guard_cpu *gc, u32 step)
+{
+	const unsigned int *max = guard->max;
+	struct guard_slot *slot;
+	/* Short bursts are no rate. */
+	u64 most = mul_u64_u64_div_u64(max[GUARD_LIMIT_RATE], max(guard->time, GUARD_PERIOD_NS),
+				       NSEC_PER_SEC);
+
+	for_each_guard_slot(slot, gc) {
+		u64 luck = step > 1 ? 2ULL * step * int_sqrt(slot->calls / step) : 0;
+
+		slot->over = max[GUARD_LIMIT_RATE] && slot->calls > most + luck ?
+			     GUARD_LIMIT_RATE : GUARD_LIMIT_NONE;
+	}
+	if (max[GUARD_LIMIT_OVERHEAD])
+		guard_shed(gc, mul_u64_u64_div_u64(guard->time, max[GUARD_LIMIT_OVERHEAD], 100));
+}
+
+/* Leaving and returning */
+
+static struct guard_row *guard_find(struct trace_guard *guard, unsigned long key)
+{
+	struct guard_row *row;
+
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->key == key)
+			return row;
+	}
+	return NULL;
+}
+
+/* NULL if @key belongs to no event, or to one that is gone. */
+static struct trace_event_file *guard_file(const struct trace_guard *guard, unsigned long key)
+{
+	struct trace_event_file *file;
+
+	list_for_each_entry(file, &guard->tr->events, list) {
+		if ((unsigned long)file == key)
+			return file;
+	}
+	return NULL;
+}
+
+/* Whether a row is in force. Context: ftrace_lock is held. */
+static bool guard_is_out(const struct trace_guard *guard, const struct guard_row *row)
+{
+	const struct trace_event_file *file;
+
+	if (!row->out)
+		return false;
+	file = guard_file(guard, row->key);
+	return file ? test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags) :
+		      ftrace_site_set_has(guard->tr->ops->filter->throttled, row->key);
+}
+
+/* Returns 0 if the function or event is gone. Context: ftrace_lock is held. */
+static int guard_name(const struct trace_guard *guard, unsigned long key,
+		      char name[KSYM_SYMBOL_LEN])
+{
+	const struct trace_event_file *file = guard_file(guard, key);
+
+	if (file)
+		return scnprintf(name, KSYM_SYMBOL_LEN, "%s:%s", file->event_call->class->system,
+				 trace_event_name(file->event_call));
+	return ftrace_site_find(key) ? scnprintf(name, KSYM_SYMBOL_LEN, "%ps", (void *)key) : 0;
+}
+
+static void guard_free_row(struct guard_row *row)
+{
+	list_del(&row->node);
+	kfree(row);
+}
+
+/*
+ * The row of a function or event, made if there is none (@row). NULL without memory, or if @key
+ * is gone. One that came to the address of another begins anew.
+ */
+static struct guard_row *guard_row(struct trace_guard *guard, struct guard_row *row,
+				   unsigned long key)
+{
+	char name[KSYM_SYMBOL_LEN];
+	int len;
+
+	guard(mutex)(&ftrace_lock);
+
+	len = guard_name(guard, key, name);
+	if (!len)
+		return NULL;
+	if (row && strcmp(row->name, name)) {
+		guard_free_row(row);
+		row = NULL;
+	}
+	if (!row) {
+		row = kzalloc(struct_size(row, name, len + 1), GFP_KERNEL);
+		if (!row)
+			return NULL;
+		row->key = key;
+		memcpy(row->name, name, len);
+		list_add_tail(&row->node, &guard->rows);
+	}
+	row->out = guard_is_out(guard, row);
+	return row;
+}
+
+static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt, ...)
+{
+	char line[KSYM_SYMBOL_LEN + 128];
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	__trace_array_puts(guard->tr, _THIS_IP_, line, strlen(line));
+}
+
+/* Functions and events over a limit are to leave, if they did not before. */
+static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned int cpu)
+{
+	struct guard_slot *slot;
+
+	for_each_guard_slot(slot, gc) {
+		struct guard_row *row;
+
+		if (slot->over == GUARD_LIMIT_NONE)
+			continue;
+		row = guard_find(guard, slot->key);
+		/* Another CPU was first. Names take long to find. */
+		if (row && row->moves)
+			continue;
+		row = guard_row(guard, row, slot->key);
+		if (!row || row->out)
+			continue;
+		row->moves = true;
+		row->rate = mul_u64_u64_div_u64(slot->calls, NSEC_PER_SEC, guard->time);
+		row->cpu = cpu;
+		row->over = slot->over;
+	}
+}
+
+/* Context: ftrace_lock is held. */
+static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *sites, bool out)
+{
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	const struct guard_row *row;
+
+	KUNIT_STATIC_STUB_REDIRECT(guard_move_sites, guard, sites, out);
+	sites->nr = 0;
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->moves && (out ? !!ftrace_site_find(row->key) :
+					 ftrace_site_set_has(filter->throttled, row->key)))
+			sites->ip[sites->nr++] = row->key;
+	}
+	ftrace_site_set_sort(sites);
+	return sites->nr ? ftrace_filter_throttle(filter, sites, out) : 0;
+}
+
+/*
+ * The rows that are marked leave or return. Returns how many there are, or an error: then functions
+ * stay as they are until the next look.
+ */
+static int guard_move(struct trace_guard *guard, bool out, u64 now)
+{
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+	struct guard_row *row;
+	int nr = 0, ret;
+
+	list_for_each_entry(row, &guard->rows, node)
+		nr += row->moves;
+	if (!nr)
+		return 0;
+	sites = ftrace_site_set_alloc(nr);
+
+	guard(mutex)(&ftrace_lock);
+
+	ret = sites ? guard_move_sites(guard, sites, out) : -ENOMEM;
+	list_for_each_entry(row, &guard->rows, node) {
+		struct trace_event_file *file;
+
+		if (!row->moves)
+			continue;
+		row->moves = false;
+		file = guard_file(guard, row->key);
+		if (file)
+			assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
+		/* A site's text may have gone since the row was marked. */
+		else if (ret || (out && !ftrace_site_set_has(sites, row->key)))
+			continue;
+		row->out = out;
+		row->since = now;
+		if (!out)
+			continue;
+		row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
+		row->times++;
+		guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
+			   row->name, row->rate, row->cpu, guard_names[row->over]);
+	}
+	return ret ?: nr;
+}
+
+/* When a row that is out returns, or another goes. */
+static u64 guard_due(const struct guard_row *row)
+{
+	return row->since + (row->out ? row->pause : GUARD_MAX_PAUSE);
+}
+
+/*
+ * Functions and events return: those of the name, if there is one ("" is all), otherwise those
+ * whose pause is over. A row that need not be remembered any more goes. Returns as guard_move().
+ */
+static int guard_return(struct trace_guard *guard, const char *name, u64 now)
+{
+	struct guard_row *row, *next;
+
+	list_for_each_entry_safe(row, next, &guard->rows, node) {
+		row->moves = name ? row->out && (!*name || !strcmp(name, row->name)) :
+				    now >= guard_due(row);
+		if (!row->moves)
+			continue;
+		if (!row->out) {
+			guard_free_row(row);
+		} else if (name) {
+			/* The user's word counts for more than how often it left. */
+			row->pause = 0;
+			row->times = 0;
+		}
+	}
+	return guard_move(guard, false, now);
+}
+
+/* Looks */
+
+/* Looks at the records of all CPUs. Returns the jiffies until the next return, if any. */
+static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
+{
+	unsigned long next = MAX_JIFFY_OFFSET;
+	const struct guard_row *row;
+	int cpu, ret;
+
+	/* The clock may go back a little. */
+	guard->time = now > guard->last ? now - guard->last : 0;
+	if (guard->time >= GUARD_MIN_NS) {
+		guard->last = now;
+		for_each_possible_cpu(cpu) {
+			struct guard_cpu *gc = per_cpu_ptr(guard->cpu, cpu);
+
+			guard_collect(gc);
+			guard_decide(guard, gc, per_cpu(guard_steps, cpu).step);
+			guard_take(guard, gc, cpu);
+			guard_make_room(gc);
+			cond_resched();
+		}
+		guard_move(guard, true, now);
+	}
+	ret = guard_return(guard, NULL, now);
+	if (ret)
+		return ret > 0 ? GUARD_SOON : GUARD_PERIOD;
+	list_for_each_entry(row, &guard->rows, node)
+		next = min(next, nsecs_to_jiffies(guard_due(row) - now) + 1);
+	return next;
+}
+
+/* Fits a CPU's step to its rate in the last @time. Returns how many samples it took. */
+static u32 guard_fit_step(struct guard_steps *steps, u64 time)
+{
+	u32 taken = READ_ONCE(steps->taken) - steps->seen;
+	u64 records = mul_u64_u64_div_u64((u64)taken * max(steps->step, 1), GUARD_PERIOD_NS, time);
+
+	steps->seen += taken;
+	WRITE_ONCE(steps->step, clamp(records / GUARD_SAMPLES, 1, GUARD_MAX_STEP));
+	return taken;
+}
+
+/* Returns whether there were samples, or it is too early to say. */
+static bool guard_fit_steps(u64 now)
+{
+	static u64 last;
+	bool any = false;
+	int cpu;
+
+	if (now < last + GUARD_MIN_NS)
+		return true;
+	for_each_possible_cpu(cpu)
+		any |= guard_fit_step(per_cpu_ptr(&guard_steps, cpu), now - last);
+	last = now;
+	return any;
+}
+
+static void guard_look(struct work_struct *work)
+{
+	unsigned long next = MAX_JIFFY_OFFSET;
+	struct trace_array *tr;
+	u64 now;
+
+	guard(mutex)(&trace_types_lock);
+
+	now = trace_guard_clock();
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (tr->callset.guard)
+			next = min(next, guard_look_at(tr->callset.guard, now));
+	}
+	if (guard_fit_steps(now))
+		next = min(next, GUARD_PERIOD);
+	else
+		WRITE_ONCE(guard_awake, 0);
+	if (next < MAX_JIFFY_OFFSET)
+		queue_delayed_work(guard_wq, &guard_work, next);
+}
+
+/* On and off */
+
+/* The instance's guard, made with its first limit. Context: trace_types_lock is held. */
+static struct trace_guard *guard_get(struct trace_array *tr)
+{
+	struct trace_guard *guard = tr->callset.guard;
+
+	if (guard)
+		return guard;
+	guard = kzalloc_obj(*guard);
+	if (!guard)
+		return NULL;
+	guard->cpu = alloc_percpu(struct guard_cpu);
+	if (!guard->cpu) {
+		kfree(guard);
+		return NULL;
+	}
+	guard->tr = tr;
+	INIT_LIST_HEAD(&guard->rows);
+	/* An instance that has traced no function yet. */
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_ops_init(tr->ops);
+	/* Pairs with trace_guard_sample(). */
+	smp_store_release(&tr->callset.guard, guard);
+	return guard;
+}
+
+static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
+{
+	struct trace_guard *guard;
+	int cpu, ret;
+	bool had;
+
+	guard(mutex)(&guard_mutex);
+
+	if (limit == GUARD_LIMIT_OVERHEAD && max && !guard_cost[TRACE_GUARD_FUNCTION]) {
+		ret = trace_guard_measure(guard_cost);
+		if (ret)
+			return ret;
+	}
+
+	guard(mutex)(&trace_types_lock);
+
+	guard = guard_get(tr);
+	if (!guard)
+		return -ENOMEM;
+	had = guard_has_limit(guard);
+	WRITE_ONCE(guard->max[limit], max);
+	if (had && !guard_has_limit(guard))
+		static_branch_dec(&trace_guard_on);
+	if (had || !guard_has_limit(guard))
+		return 0;
+	/* Samples from before the last limit went are not of the time that begins now. */
+	for_each_possible_cpu(cpu)
+		guard_collect(per_cpu_ptr(guard->cpu, cpu));
+	guard->last = trace_guard_clock();
+	static_branch_inc(&trace_guard_on);
+	return 0;
+}
+
+/**
+ * trace_guard_forget - free the guard of an instance
+ * @tr: the instance, which records nothing any more: no callback of it runs
+ *
+ * Context: trace_types_lock is held; sleeps.
+ */
+void trace_guard_forget(struct trace_array *tr)
+{
+	struct trace_guard *guard = tr->callset.guard;
+	struct guard_row *row, *next;
+
+	if (!guard)
+		return;
+	if (guard_has_limit(guard))
+		static_branch_dec(&trace_guard_on);
+	tr->callset.guard = NULL;
+	list_for_each_entry_safe(row, next, &guard->rows, node)
+		guard_free_row(row);
+	free_percpu(guard->cpu);
+	kfree(guard);
+}
+
+/**
+ * trace_guard_tell_start - let the trace say that functions and events are missing from it
+ * @tr: the instance, whose tracer starts
+ *
+ * Context: trace_types_lock is held.
+ */
+void trace_guard_tell_start(struct trace_array *tr)
+{
+	const struct guard_row *row;
+	unsigned int nr = 0;
+
+	if (!tr->callset.guard)
+		return;
+	scoped_guard(mutex, &ftrace_lock) {
+		list_for_each_entry(row, &tr->callset.guard->rows, node)
+			nr += guard_is_out(tr->callset.guard, row);
+	}
+	if (nr)
+		guard_tell(tr->callset.guard, "%u functions and events are throttled", nr);
+}
+
+/* Files */
+
+#define GUARD_MAX_TEXT	(KSYM_SYMBOL_LEN + 2)
+
+static const char * const guard_errs[] = {
+	[GUARD_LIMIT_RATE]	= "Expected records a second",
+	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
+	[GUARD_THROTTLED]	= "Not throttled",
+};
+
+static const struct file_operations guard_fops[GUARD_NR_FILES];
+
+static void guard_show_rows(struct seq_file *m, const struct trace_guard *guard)
+{
+	const struct guard_row *row;
+
+	seq_puts(m, "# since until records-a-second CPU times name: limit\n");
+	if (!guard)
+		return;
+
+	guard(mutex)(&ftrace_lock);
+
+	list_for_each_entry(row, &guard->rows, node) {
+		struct timespec64 since = ns_to_timespec64(row->since);
+		struct timespec64 until = ns_to_timespec64(guard_due(row));
+
+		if (guard_is_out(guard, row))
+			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %u %u %s: %s\n",
+				   since.tv_sec, since.tv_nsec / NSEC_PER_USEC,
+				   until.tv_sec, until.tv_nsec / NSEC_PER_USEC, row->rate, row->cpu,
+				   row->times, row->name, guard_names[row->over]);
+	}
+}
+
+static int guard_show(struct seq_file *m, void *v)
+{
+	unsigned int file = m->file->f_op - guard_fops;
+	const struct trace_array *tr = m->private;
+
+	guard(mutex)(&trace_types_lock);
+
+	if (file == GUARD_THROTTLED)
+		guard_show_rows(m, tr->callset.guard);
+	else
+		seq_printf(m, "%u\n", tr->callset.guard ? tr->callset.guard->max[file] : 0);
+	return 0;
+}
+
+static int guard_open(struct inode *inode, struct file *filp)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(filp, guard_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int guard_release(struct inode *inode, struct file *filp)
+{
+	trace_array_put(inode->i_private);
+	return single_release(inode, filp);
+}
+
+static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *max)
+{
+	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
+}
+
+static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char *buf __free(kfree) = cnt < GUARD_MAX_TEXT ? memdup_user_nul(ubuf, cnt) :
+							 ERR_PTR(-E2BIG);
+	struct trace_array *tr = file_inode(filp)->i_private;
+	unsigned int file = filp->f_op - guard_fops, max;
+	bool right = true;
+	char *text;
+	int ret;
+
+	/* Nothing written is no empty line. */
+	if (IS_ERR(buf) || !cnt)
+		return PTR_ERR_OR_ZERO(buf);
+	text = strim(buf);
+	if (file == GUARD_THROTTLED) {
+		guard(mutex)(&trace_types_lock);
+		ret = tr->callset.guard ?
+		      guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
+		right = ret || !*text;
+	} else {
+		right = guard_parse(file, text, &max);
+		ret = right ? guard_set(tr, file, max) : 0;
+	}
+	if (!right) {
+		tracing_log_err(tr, guard_names[file], text, (const char **)guard_errs, file, 0);
+		ret = -EINVAL;
+	}
+	if (ret < 0)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations guard_fops[] = {
+	[0 ... GUARD_NR_FILES - 1] = {
+		.open		= guard_open,
+		.read		= seq_read,
+		.write		= guard_write,
+		.llseek		= tracing_lseek,
+		.release	= guard_release,
+	},
+};
+
+/**
+ * trace_guard_create_files - make the files of the guard
+ * @tr: the instance
+ * @parent: its directory
+ *
+ * Context: sleeps.
+ */
+void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
+{
+	guard_wq = guard_wq ?: alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	if (!guard_wq)
+		return;
+	for (unsigned int i = 0; i < GUARD_NR_FILES; i++)
+		trace_create_file(guard_names[i], TRACE_MODE_WRITE, parent, tr, &guard_fops[i]);
+}
+
+#ifdef CONFIG_FTRACE_KUNIT_TEST
+#include "tests/trace_guard_kunit.c"
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Limits on the cost of tracing. See trace_guard.c and trace_guard_cost.c.
+ */
+#ifndef _KERNEL_TRACE_CALLSET_TRACE_GUARD_H
+#define _KERNEL_TRACE_CALLSET_TRACE_GUARD_H
+
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct dentry;
+struct trace_array;
+
+/**
+ * enum trace_guard_kind - kinds of records, by their cost
+ * @TRACE_GUARD_FUNCTION: an entry of the function tracer
+ * @TRACE_GUARD_GRAPH: two of them, and a hooked return
+ * @TRACE_GUARD_EVENT: an event
+ * @TRACE_GUARD_NONE: no record
+ * @TRACE_GUARD_KINDS: how many there are
+ */
+enum trace_guard_kind {
+	TRACE_GUARD_FUNCTION,
+	TRACE_GUARD_GRAPH,
+	TRACE_GUARD_EVENT,
+	TRACE_GUARD_NONE,
+	TRACE_GUARD_KINDS,
+};
+
+#ifdef CONFIG_FTRACE_CALLSETS
+DECLARE_STATIC_KEY_FALSE(trace_guard_on);
+DECLARE_PER_CPU(int, trace_guard_left);
+
+void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind);
+void trace_guard_tell_start(struct trace_array *tr);
+void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
+void trace_guard_forget(struct trace_array *tr);
+
+/* trace_guard_cost.c */
+u64 trace_guard_clock(void);
+int trace_guard_measure(u64 *cost);
+
+/* Something was recorded: @key is the function's site, or the event's file. */
+static __always_inline void trace_guard_count(struct trace_array *tr, unsigned long key,
+					      enum trace_guard_kind kind)
+{
+	if (!static_branch_likely(&trace_guard_on))
+		return;
+	this_cpu_dec(trace_guard_left);
+	if (unlikely(this_cpu_read(trace_guard_left) <= 0))
+		trace_guard_sample(tr, key, kind);
+}
+#else
+static inline void trace_guard_count(struct trace_array *tr, unsigned long key,
+				     enum trace_guard_kind kind)
+{
+}
+
+static inline void trace_guard_tell_start(struct trace_array *tr)
+{
+}
+
+static inline void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
+{
+}
+
+static inline void trace_guard_forget(struct trace_array *tr)
+{
+}
+#endif
+
+#endif /* _KERNEL_TRACE_CALLSET_TRACE_GUARD_H */

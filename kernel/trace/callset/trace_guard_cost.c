@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cost of a record on this machine, for the guard (trace_guard.c).
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <kunit/static_stub.h>
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/jiffies.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/trace_clock.h>
+#include <linux/types.h>
+
+#include "ops.h"
+#include "trace_guard.h"
+#include "../trace.h"
+#include "../trace_record.h"
+
+/* A function that is traced for any HZ, and does next to nothing. */
+#define GUARD_EXAMPLE		jiffies_to_clock_t
+#define GUARD_CALLS		256
+#define GUARD_TRIES		16
+#define GUARD_ROUNDS		3
+#define GUARD_MAX_ROUNDS	16
+
+/**
+ * trace_guard_clock - the clock that calls are timed with
+ *
+ * Context: any. KUnit tests put another clock here.
+ * Return: nanoseconds since some time
+ */
+u64 trace_guard_clock(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(trace_guard_clock);
+	return ktime_get_mono_fast_ns();
+}
+
+/* Time so many calls. @least: gets the time in nanoseconds if it is less. */
+static void guard_time_calls(u64 *least)
+{
+	clock_t (*example)(unsigned long x) = GUARD_EXAMPLE;
+
+	/* Called as it is; the compiler knows its body. */
+	OPTIMIZER_HIDE_VAR(example);
+	for (unsigned int try = 0; try < GUARD_TRIES; try++) {
+		u64 start, time;
+
+		guard(irqsave)();
+		start = trace_guard_clock();
+		for (unsigned int i = 0; i < GUARD_CALLS; i++)
+			example(i);
+		time = trace_guard_clock() - start;
+		*least = min(*least, time);
+	}
+}
+
+/* As the function tracer does. */
+static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	struct trace_array *tr = ops->private;
+
+	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
+}
+
+/* By the way of an event that has to be asked whether to be recorded. */
+static void guard_write_event(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	struct trace_array *tr = ops->private;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_event *event;
+	struct ftrace_entry *entry;
+
+	event = trace_buffer_lock_reserve(buffer, TRACE_FN, sizeof(*entry), tracing_gen_ctx());
+	if (!event)
+		return;
+	entry = ring_buffer_event_data(event);
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_buffer_unlock_commit_nostack(buffer, event);
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* As the function_graph tracer does. */
+static int guard_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			     struct ftrace_regs *fregs)
+{
+	return __trace_graph_entry(gops->ops.private, trace, tracing_gen_ctx());
+}
+
+static void guard_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			       struct ftrace_regs *fregs)
+{
+	u64 now = trace_clock_local();
+
+	__trace_graph_return(gops->ops.private, trace, tracing_gen_ctx(), now, now);
+}
+
+static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
+{
+	struct fgraph_ops *gops __free(kfree) = kzalloc_obj(*gops);
+	int ret;
+
+	if (!gops)
+		return -ENOMEM;
+	gops->entryfunc = guard_graph_entry;
+	gops->retfunc = guard_graph_return;
+	fgraph_init_ops(&gops->ops, ops);
+	gops->ops.private = ops->private;
+	ret = register_ftrace_graph(gops);
+	if (ret)
+		return ret;
+	guard_time_calls(least);
+	unregister_ftrace_graph(gops);
+	return 0;
+}
+#else
+static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
+{
+	return 0;
+}
+#endif
+
+static int guard_time(struct ftrace_ops *ops, enum trace_guard_kind kind, u64 *least)
+{
+	int ret;
+
+	if (kind == TRACE_GUARD_GRAPH)
+		return guard_time_graph(ops, least);
+	ops->func = kind == TRACE_GUARD_EVENT ? guard_write_event : guard_write_entry;
+	ret = register_ftrace_function(ops);
+	if (ret)
+		return ret;
+	guard_time_calls(least);
+	unregister_ftrace_function(ops);
+	return 0;
+}
+
+/*
+ * Fill in the times of calls without tracing (@least[TRACE_GUARD_NONE]) and with each kind of
+ * record. All are taken again in each round, as other work of the machine may slow one of them
+ * down for longer than its tries take. A kind that is not built keeps U64_MAX.
+ */
+static int guard_time_all(struct trace_array *tr, u64 *least)
+{
+	for (unsigned int round = 1; round <= GUARD_MAX_ROUNDS; round++) {
+		bool told_apart = round >= GUARD_ROUNDS;
+
+		guard_time_calls(&least[TRACE_GUARD_NONE]);
+		for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+			int ret = guard_time(tr->ops, kind, &least[kind]);
+
+			if (ret)
+				return ret;
+			told_apart &= least[kind] > least[TRACE_GUARD_NONE];
+		}
+		if (told_apart)
+			return 0;
+		/* All tracing is switched off. */
+		if (!ring_buffer_entries(tr->array_buffer.buffer))
+			return -ENODEV;
+	}
+	return -EAGAIN;
+}
+
+/**
+ * trace_guard_measure - find out the cost of a record of each kind on this machine
+ * @cost: gets picoseconds, by enum trace_guard_kind; 0 for a kind that is not built
+ *
+ * A function is called with and without tracing, for an instance that only has a buffer. Tracers
+ * call the guard, so these callbacks are not theirs. The probe of an event is called as that of a
+ * function is.
+ *
+ * Context: process context, sleeps. Registers ops and a graph user.
+ * Return: 0; -ENODEV where all tracing is switched off; -EAGAIN if by the clock a traced call
+ * took no longer than another; or why one of the users cannot be registered. On failure @cost
+ * is as before.
+ */
+int trace_guard_measure(u64 *cost)
+{
+	struct trace_array *tr __free(kfree) = kzalloc_obj(*tr);
+	struct ftrace_ops *ops __free(kfree) = kzalloc_obj(*ops);
+	u64 least[TRACE_GUARD_KINDS];
+	int ret;
+
+	if (!tr || !ops)
+		return -ENOMEM;
+	tr->array_buffer.buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	if (!tr->array_buffer.buffer)
+		return -ENOMEM;
+	tr->ops = ops;
+	ops->private = tr;
+
+	memset64(least, U64_MAX, TRACE_GUARD_KINDS);
+	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
+	      guard_time_all(tr, least);
+	ftrace_free_filter(ops);
+	ring_buffer_free(tr->array_buffer.buffer);
+	if (ret)
+		return ret;
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+		u64 time = least[kind] - least[TRACE_GUARD_NONE];
+
+		cost[kind] = least[kind] == U64_MAX ? 0 : div_u64(time * 1000, GUARD_CALLS);
+	}
+	pr_info("a traced call costs %llu ps, with its return %llu, an event %llu\n",
+		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH], cost[TRACE_GUARD_EVENT]);
+	return 0;
+}
