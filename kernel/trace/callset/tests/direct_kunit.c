@@ -297,6 +297,7 @@ extern void direct_kunit_image(void);
 static unsigned int direct_kunit_entered __used;
 
 asm(".pushsection .text, \"ax\", @progbits\n"
+	".balign 16\n"
 	".type direct_kunit_image, @function\n"
 	".globl direct_kunit_image\n"
 	"direct_kunit_image:\n"
@@ -656,6 +657,7 @@ static unsigned long direct_kunit_parent __used;
 static unsigned long direct_kunit_rest __used;
 
 asm(".pushsection .text, \"ax\", @progbits\n"
+	".balign 16\n"
 	".type direct_kunit_jumped, @function\n"
 	".globl direct_kunit_jumped\n"
 	"direct_kunit_jumped:\n"
