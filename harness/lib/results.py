@@ -16,7 +16,7 @@ LINES = 60
 
 def run_suite(suite, kernel, script, logs, **how):
     """One guest that runs jobs/SCRIPT; its console and /out go to build/logs/LOGS/SUITE. Returns (Result, that
-    directory). The console of a guest that did not end by itself is in build/logs/LOGS/failed, too, where the next run
+    directory). The console of one that was not sound, or stuck, is in build/logs/LOGS/failed, too, where the next run
     leaves it."""
     where = os.path.join(LOGS, logs, suite)
     for again in (kernel == "stock", False):
@@ -29,7 +29,7 @@ def run_suite(suite, kernel, script, logs, **how):
         if not again or r.status not in (vm.PANIC, vm.OOPS):
             break
         print(f"# {suite}: {r.verdict}; once more", flush=True)
-    if r.status >= vm.PANIC:
+    if not r.ok:
         failed = os.path.join(LOGS, logs, "failed")
         os.makedirs(failed, exist_ok=True)
         shutil.copy(os.path.join(where, "console"), os.path.join(failed, f"{suite}-{time.strftime('%m%d-%H%M%S')}"))
