@@ -180,16 +180,18 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 /*
  * The number of ops, R for all registers, I for changing where to go on, D for a
  * direct call, M if there ever was one of the last two, Q for quarantine. A direct
- * call has always been shown as one for which all registers are saved.
+ * call has always been shown as one for which all registers are saved, where they can be.
  */
 static void print_attached(struct seq_file *m, const struct ftrace_record *rec)
 {
 	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long flags = cs ? cs->flags : 0;
 	bool direct = cs && cs->direct;
+	bool regs = flags & FTRACE_OPS_FL_SAVE_REGS ||
+		    (direct && IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS));
 
 	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
-		   flags & FTRACE_OPS_FL_SAVE_REGS || direct ? " R" : "  ",
+		   regs ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
 		   direct ? " D" : "  ",
 		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
