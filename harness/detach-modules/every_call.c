@@ -146,6 +146,7 @@ extern void every_call_trampoline(void);
 asm ("	.pushsection	.text, \"ax\", @progbits\n"
 "	.type		every_call_trampoline, @function\n"
 "	.globl		every_call_trampoline\n"
+	ASM_FUNC_ALIGN "\n"
 "every_call_trampoline:\n"
 	ASM_ENDBR
 "	pushq %rbp\n"

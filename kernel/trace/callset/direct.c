@@ -81,7 +81,8 @@ static int direct_attach(struct ftrace_ops *ops, unsigned long addr)
  * @ops: an ops that has a filter of sites, and no callback
  * @addr: the trampoline, within reach of a CALL from the sites. It is entered
  *	  as if called from the site, and must keep the registers that hold the
- *	  function's arguments.
+ *	  function's arguments. It is at an even address: bit 0 of @addr
+ *	  says that sites jump to it, as ftrace_is_jmp() tells.
  *
  * Context: process context, sleeps; takes ftrace_share_mutex and ftrace_lock.
  * Return: 0; -EINVAL if it is registered already or has no sites; -EBUSY if one
