@@ -60,6 +60,7 @@ ADDED_FILES = {
         "perl-base": "/usr/bin/perl /usr/lib/x86_64-linux-gnu/perl-base",
         "devscripts": "/usr/bin/checkbashisms",
         "gawk": "/usr/bin/gawk",
+        "binutils": "/usr/bin/readelf",
         "util-linux": "/usr/bin/lscpu",
     },
 }
