@@ -15,7 +15,8 @@
  * hog goes: a latency tracer reports each stretch longer than tracing_thresh, with a stack and
  * under a lock, and may do nothing else if that is a few microseconds.
  *
- * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok.
+ * Prints "ok - TEXT", "not ok - TEXT" and "# TEXT" lines; exit 1 where something is not ok, 3 where
+ * a process is stuck.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,6 +50,7 @@ enum {
 	INSTANCES = 3,
 	READ_MAX = 1 << 16,	/* bytes a step */
 	OFTEN = 9,		/* of the targets, the first ones */
+	STUCK_STATUS = 3,
 };
 
 static double now(void)
@@ -693,6 +695,8 @@ static bool faults(void)
 
 static void give_up(int nr)
 {
+	result(false, "nobody is stuck");
+	show_last(nr);
 	printf("# stuck; the kernel is asked for the stacks of all tasks\n");
 	fflush(stdout);
 	put("/proc/sys/kernel/printk", "8", 0);
@@ -700,11 +704,8 @@ static void give_up(int nr)
 	put("/proc/sysrq-trigger", "w", 0);
 	put("/proc/sysrq-trigger", "t", 0);
 	sleep(5);
-	result(false, "nobody is stuck");
-	show_last(nr);
-	fflush(stdout);
 	/* A task that is stuck cannot be waited for. */
-	_exit(1);
+	_exit(STUCK_STATUS);
 }
 
 /* By a child: the write may have to wait for a slow task. */

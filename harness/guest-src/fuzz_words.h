@@ -148,12 +148,13 @@ static void add_module(struct text *t)
 
 /*
  * A command that prints the whole trace to the console is for a function without callers; a stack
- * each time is for one function, and few times: otherwise the guest does nothing else.
+ * each time is for one function, and few times, and a snapshot each time for one function:
+ * otherwise the guest does nothing else.
  */
 static void add_command(struct text *t)
 {
 	static const char * const commands[] = {
-		"traceon", "traceoff", "snapshot", "enable_event:sched:sched_switch",
+		"traceon", "traceoff", "enable_event:sched:sched_switch",
 		"disable_event:sched:sched_switch", "enable_event:", "no_such_command", "", "trace",
 		"traceoff:", "mod",
 	};
@@ -166,8 +167,12 @@ static void add_command(struct text *t)
 		add(t, "gen_fn_000002:%s", one_in(2) ? "dump" : "cpudump");
 		return;
 	}
-	add_glob(t);
-	add(t, ":%s", pick(commands));
+	if (one_in(10)) {
+		add(t, "%s:snapshot", name());
+	} else {
+		add_glob(t);
+		add(t, ":%s", pick(commands));
+	}
 	if (one_in(2)) {
 		add(t, ":");
 		add_number(t);

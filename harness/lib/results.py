@@ -4,16 +4,20 @@ of the kernel's ftracetest."""
 import os
 import re
 import shutil
+import time
 
 from . import LOGS, TOP, job, vm
 
 # Tests that were not run, by ftracetest's words and others'.
 NOT_RUN = ("UNSUPPORTED", "UNRESOLVED", "UNTESTED")
+# Of a console, those that are shown of what the kernel says of a fault.
+LINES = 60
 
 
 def run_suite(suite, kernel, script, logs, **how):
     """One guest that runs jobs/SCRIPT; its console and /out go to build/logs/LOGS/SUITE. Returns (Result, that
-    directory)."""
+    directory). The console of one that was not sound, or stuck, is in build/logs/LOGS/failed, too, where the next run
+    leaves it."""
     where = os.path.join(LOGS, logs, suite)
     for again in (kernel == "stock", False):
         shutil.rmtree(where, ignore_errors=True)
@@ -25,7 +29,24 @@ def run_suite(suite, kernel, script, logs, **how):
         if not again or r.status not in (vm.PANIC, vm.OOPS):
             break
         print(f"# {suite}: {r.verdict}; once more", flush=True)
+    if not r.ok:
+        failed = os.path.join(LOGS, logs, "failed")
+        os.makedirs(failed, exist_ok=True)
+        shutil.copy(os.path.join(where, "console"), os.path.join(failed, f"{suite}-{time.strftime('%m%d-%H%M%S')}"))
     return r, where
+
+
+def report(console):
+    """Where the console has its first symptom, and the lines that tell most of it. A stall is told again and again;
+    and a kernel that panics may print all of its messages once more, those among them that the console had left
+    out."""
+    first = next((i for i, line in enumerate(console) for s in vm.SYMPTOMS if s[2].search(line)), None)
+    if first is None:
+        return None, []
+    text = re.sub(r"^\[ *[\d.]+\] ?", "", console[first])
+    at = max((i for i in range(first, len(console))
+              if text in console[i] and any("Call Trace" in line for line in console[i:i + LINES])), default=first)
+    return first, console[at:at + LINES]
 
 
 def verdict(r, totals, where, under_way=""):
@@ -34,9 +55,11 @@ def verdict(r, totals, where, under_way=""):
     if r.ok:
         totals.ok(name)
         return
-    bad = r.status in (vm.PANIC, vm.OOPS, vm.WARNING)
-    first = next((i for i, line in enumerate(r.console) for s in vm.SYMPTOMS if s[2].search(line)), None)
-    log = r.console[first:first + 40] if bad and first is not None else r.both[-15:]
+    first, log = report(r.console)
+    if r.status == vm.TIMEOUT and first is not None:
+        log += ["...", *r.both[-15:]]
+    elif r.status not in (vm.PANIC, vm.OOPS, vm.WARNING) or first is None:
+        log = r.both[-15:]
     # The job's next step, where it says so on the console.
     log = [line for line in r.console[:first] if "torture: " in line][-15:] + log
     totals.fail(name, r.verdict + (f", during: {under_way}" if under_way else "")

@@ -48,7 +48,7 @@ PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
 # Symptoms that the console may show, worst first; each with the seconds that the guest is
 # then given to end by itself.
 SYMPTOMS = [
-    (PANIC, "panic", re.compile(r"Kernel panic"), 5),
+    (PANIC, "panic", re.compile(r"Kernel panic"), 30),
     (OOPS, "oops", re.compile(r"Oops[: ]|BUG: |kernel BUG at|general protection fault|"
                               r"Unable to handle|unable to handle|double fault|\w\[#\d+\]:"), 30),
     (WARNING, "warning", re.compile(r"WARNING: |INFO: rcu.*stall|rcu: INFO:.*stall|"

@@ -151,14 +151,18 @@ static void site_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
-static void print_graph_user(struct seq_file *m, const struct ftrace_callset *cs,
-			     struct ftrace_ops *ops)
+/* They are the subops of the function that calls them. */
+static void print_graph_users(struct seq_file *m, const struct ftrace_callset *cs)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	const struct fgraph_ops *gops = container_of_const(ops, struct fgraph_ops, ops);
+	if (cs->nr_graph)
+		seq_printf(m, " ->%pS\tsubops:", cs->graph_func);
+	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++) {
+		const struct fgraph_ops *gops = container_of_const(cs->ops[i], struct fgraph_ops,
+								   ops);
 
-	seq_printf(m, " ->%pS (%pS)\tsubops: {ent:%pS ret:%pS}", cs->graph_func,
-		   ftrace_ops_callback(ops), gops->entryfunc, gops->retfunc);
+		seq_printf(m, " {ent:%pS ret:%pS}", gops->entryfunc, gops->retfunc);
+	}
 #endif
 }
 
@@ -170,8 +174,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 		for (unsigned int i = 0; i < cs->nr_funcs; i++)
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
-	for (unsigned int i = cs->nr_funcs; i < cs->nr_funcs + cs->nr_graph; i++)
-		print_graph_user(m, cs, cs->ops[i]);
+	print_graph_users(m, cs);
 	if (cs->direct)
 		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(cs->direct_addr) ? "(jmp)" : "",
 			   (void *)ftrace_jmp_get(cs->direct_addr));
@@ -180,16 +183,18 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 /*
  * The number of ops, R for all registers, I for changing where to go on, D for a
  * direct call, M if there ever was one of the last two, Q for quarantine. A direct
- * call has always been shown as one for which all registers are saved.
+ * call has always been shown as one for which all registers are saved, where they can be.
  */
 static void print_attached(struct seq_file *m, const struct ftrace_record *rec)
 {
 	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 	unsigned long flags = cs ? cs->flags : 0;
 	bool direct = cs && cs->direct;
+	bool regs = flags & FTRACE_OPS_FL_SAVE_REGS ||
+		    (direct && IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS));
 
 	seq_printf(m, " (%u)%s%s%s%s%s", cs ? cs->nr_ops - cs->nr_gone : 0,
-		   flags & FTRACE_OPS_FL_SAVE_REGS || direct ? " R" : "  ",
+		   regs ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
 		   direct ? " D" : "  ",
 		   ftrace_rec_quarantined(rec) ? " Q" : "  ",

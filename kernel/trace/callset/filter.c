@@ -353,7 +353,7 @@ void ftrace_filter_forget_module(struct module *mod)
 /**
  * struct owner_edit - a change of a filter by the owner of the ops
  * @ops: the ops, registered or not
- * @buf: a pattern of functions to add, or NULL
+ * @buf: a pattern of functions to add, which may name their module, or NULL
  * @len: its length
  * @ips: addresses of sites or functions, or NULL
  * @cnt: how many
@@ -372,11 +372,28 @@ struct owner_edit {
 	bool			exclude;
 };
 
+/* Cuts @word at ":mod:". Return: the pattern for the module's name behind it, or NULL. */
+static char *filter_cut_module(char *word)
+{
+	char *module = strstr(word, ":mod:");
+
+	if (!module)
+		return NULL;
+	*module = '\0';
+	return module + strlen(":mod:");
+}
+
+/* A bootconfig names the functions of modules here, long before they are loaded. */
 static int owner_edit_pattern(const struct owner_edit *e, struct ftrace_edit *edit)
 {
 	char *word __free(kfree) = kstrndup((const char *)e->buf, e->len, GFP_KERNEL);
+	char *func, *module;
 
-	return word ? ftrace_edit_pattern(edit, strim(word), NULL, NULL) : -ENOMEM;
+	if (!word)
+		return -ENOMEM;
+	func = strim(word);
+	module = filter_cut_module(func);
+	return ftrace_edit_pattern(edit, func, module, filter_later(e->ops->filter, e->exclude));
 }
 
 static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
@@ -537,9 +554,12 @@ static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, 
 /**
  * ftrace_set_filter - add the functions that match to those that an ops wants
  * @ops: the ops, registered or not
- * @buf: a pattern, or NULL
+ * @buf: a pattern, or PATTERN:mod:MODULE, or NULL
  * @len: its length
  * @reset: start with an empty list
+ *
+ * A module that is not there yet is waited for, until it comes or ftrace_free_filter() is
+ * called.
  *
  * Context: process context, sleeps; takes ftrace_lock. For an ops that is direct, or
  * has FTRACE_OPS_FL_IPMODIFY, it takes ftrace_share_mutex, too.
@@ -557,7 +577,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter);
 /**
  * ftrace_set_notrace - add the functions that match to those that an ops leaves out
  * @ops: the ops, registered or not
- * @buf: a pattern, or NULL
+ * @buf: as for ftrace_set_filter()
  * @len: its length
  * @reset: start with an empty list
  *
@@ -889,14 +909,11 @@ static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool excl
 	ftrace_ops_init(ops);
 	ftrace_edit_init(&edit, false);
 	while ((word = strsep(&buf, ","))) {
-		char *module = strstr(word, ":mod:");
+		char *module;
 
 		if (!*word)
 			continue;
-		if (module) {
-			*module = '\0';
-			module += strlen(":mod:");
-		}
+		module = filter_cut_module(word);
 		if (ftrace_edit_pattern(&edit, word, module, filter_later(ops->filter, exclude)))
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, module)]);

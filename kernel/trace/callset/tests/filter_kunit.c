@@ -263,6 +263,46 @@ static void filter_of_ops(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ops.filter->not, NULL);
 }
 
+static int filter_kunit_set(struct ftrace_ops *ops, const char *word, int reset)
+{
+	return ftrace_set_filter(ops, (unsigned char *)word, strlen(word), reset);
+}
+
+static int filter_kunit_set_not(struct ftrace_ops *ops, const char *word)
+{
+	return ftrace_set_notrace(ops, (unsigned char *)word, strlen(word), 0);
+}
+
+/* They may name functions of a module that is not there, on either side of the filter. */
+static void filter_of_ops_waits(struct kunit *test)
+{
+	static struct ftrace_ops ops = { .func = ftrace_stub };
+
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "*:mod:kunit_none", 0), 0);
+	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(ops.filter->only), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "int_sqrt", 0), 0);
+	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+	KUNIT_EXPECT_EQ(test, filter_kunit_set_not(&ops, "one:mod:kunit_none"), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later_not), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!one:mod:kunit_none", 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later));
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "int_sqrt:traceoff", 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
+
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "two:mod:kunit_none", 1), 0);
+	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(ops.filter->only), 0);
+	ftrace_free_filter(&ops);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later_not));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->pending));
+}
+
 /*
  * The owner of an ops that is not registered may free it when it has taken back the
  * last site, so that leaves nothing on the list.
@@ -292,6 +332,7 @@ static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE(filter_waits_for_module),
 	KUNIT_CASE(filter_waits_no_more),
 	KUNIT_CASE(filter_of_ops),
+	KUNIT_CASE(filter_of_ops_waits),
 	KUNIT_CASE(filter_of_ops_taken_back),
 	{ }
 };
