@@ -60,22 +60,24 @@ static notrace void ops_callback(unsigned long ip, unsigned long parent_ip, stru
 }
 
 static notrace int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				struct pt_regs *regs, void *data)
+				struct ftrace_regs *fregs, void *data)
 {
 	return 0;
 }
 
 static notrace void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				struct pt_regs *regs, void *data)
+				struct ftrace_regs *fregs, void *data)
 {
 }
 
-static notrace int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static notrace int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+			       struct ftrace_regs *fregs)
 {
 	return 1;
 }
 
-static notrace void graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static notrace void graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+				 struct ftrace_regs *fregs)
 {
 }
 

@@ -24,13 +24,13 @@ static noinline void bench_probed(void)
 
 #ifdef CONFIG_FPROBE
 static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
+			struct ftrace_regs *fregs, void *data)
 {
 	return 0;
 }
 
 static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
+			struct ftrace_regs *fregs, void *data)
 {
 }
 

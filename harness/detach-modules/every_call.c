@@ -40,7 +40,7 @@ enum context { IN_TASK, IN_SOFTIRQ, IN_HARDIRQ, IN_NMI, CONTEXTS };
 static const char * const context_names[CONTEXTS] = { "task", "softirq", "hardirq", "nmi" };
 
 enum watcher {
-	PLAIN, REGS, RECURSION, RCU, DIRECT, MODIFY,
+	PLAIN, REGS, RECURSION, WATCHING, DIRECT, MODIFY,
 	/* From here on, those that may miss calls. */
 	FPROBE, FPROBE_EXIT, KPROBE, KRETPROBE, KRETPROBE_EXIT,
 	USERS,
@@ -51,7 +51,7 @@ static const char * const user_names[USERS] = {
 	[PLAIN]			= "plain",
 	[REGS]			= "regs",
 	[RECURSION]		= "recursion",
-	[RCU]			= "rcu",
+	[WATCHING]		= "rcu",
 	[DIRECT]		= "direct",
 	[MODIFY]		= "ipmodify",
 	[FPROBE]		= "fprobe",
@@ -91,9 +91,9 @@ static int (* const functions[FUNCTIONS])(struct call *call) = {
 /* The users that each function has. */
 static unsigned int users[FUNCTIONS] = {
 	BIT(PLAIN),
-	BIT(PLAIN) | BIT(REGS) | BIT(RECURSION) | BIT(RCU) | BIT(FPROBE) | BIT(FPROBE_EXIT),
-	BIT(PLAIN) | BIT(RCU) | BIT(KPROBE) | BIT(KRETPROBE) | BIT(KRETPROBE_EXIT) | BIT(FPROBE) |
-		BIT(FPROBE_EXIT),
+	BIT(PLAIN) | BIT(REGS) | BIT(RECURSION) | BIT(WATCHING) | BIT(FPROBE) | BIT(FPROBE_EXIT),
+	BIT(PLAIN) | BIT(WATCHING) | BIT(KPROBE) | BIT(KRETPROBE) | BIT(KRETPROBE_EXIT) |
+		BIT(FPROBE) | BIT(FPROBE_EXIT),
 	BIT(REGS) | BIT(RECURSION) | BIT(DIRECT),
 	BIT(PLAIN) | BIT(MODIFY),
 };
@@ -129,7 +129,7 @@ static struct ftrace_ops ops[] = {
 	USER_OPS(PLAIN, ops_callback, 0),
 	USER_OPS(REGS, ops_callback, FTRACE_OPS_FL_SAVE_REGS),
 	USER_OPS(RECURSION, ops_callback, FTRACE_OPS_FL_RECURSION),
-	USER_OPS(RCU, ops_callback, FTRACE_OPS_FL_RCU),
+	USER_OPS(WATCHING, ops_callback, FTRACE_OPS_FL_RCU),
 	USER_OPS(DIRECT, NULL, 0),
 	USER_OPS(MODIFY, modify_callback, FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS),
 };
@@ -183,9 +183,9 @@ static int direct_detach(struct ftrace_ops *direct)
 #endif
 
 static notrace int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				struct pt_regs *regs, void *data)
+				struct ftrace_regs *fregs, void *data)
 {
-	struct call *call = (struct call *)regs_get_kernel_argument(regs, 0);
+	struct call *call = (struct call *)ftrace_regs_get_argument(fregs, 0);
 
 	call->seen[FPROBE]++;
 	*(struct call **)data = call;
@@ -193,7 +193,7 @@ static notrace int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned lo
 }
 
 static notrace void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-				struct pt_regs *regs, void *data)
+				struct ftrace_regs *fregs, void *data)
 {
 	(*(struct call **)data)->seen[FPROBE_EXIT]++;
 }
@@ -202,7 +202,6 @@ static struct fprobe fprobe = {
 	.entry_handler		= fprobe_entry,
 	.exit_handler		= fprobe_exit,
 	.entry_data_size	= sizeof(struct call *),
-	.nr_maxactive		= 1024,
 };
 
 static notrace int kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -404,8 +403,7 @@ static int callers_start(void)
 		c->task = task;
 		timer_setup(&c->timer, in_timer, 0);
 		mod_timer(&c->timer, jiffies + 1);
-		hrtimer_init(&c->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-		c->hrtimer.function = in_hrtimer;
+		hrtimer_setup(&c->hrtimer, in_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 		hrtimer_start(&c->hrtimer, ms_to_ktime(1), HRTIMER_MODE_REL_HARD);
 	}
 	return 0;

@@ -103,14 +103,14 @@ static void ops_unregister(struct detach_user *u)
 
 #ifdef CONFIG_FPROBE
 static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
+			struct ftrace_regs *fregs, void *data)
 {
 	called(container_of(fp, struct detach_user, fprobe));
 	return 0;
 }
 
 static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
-			struct pt_regs *regs, void *data)
+			struct ftrace_regs *fregs, void *data)
 {
 	called(container_of(fp, struct detach_user, fprobe));
 }
@@ -166,13 +166,15 @@ static void user_kretprobe_unregister(struct detach_user *u)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		       struct ftrace_regs *fregs)
 {
 	called(container_of(gops, struct detach_user, graph));
 	return 1;
 }
 
-static void graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static void graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+			 struct ftrace_regs *fregs)
 {
 	called(container_of(gops, struct detach_user, graph));
 }

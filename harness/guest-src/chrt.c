@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
@@ -24,8 +23,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	param.sched_priority = atoi(argv[2]);
-	/* musl's function of this name only fails. */
-	if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param)) {
+	if (sched_setscheduler(0, SCHED_FIFO, &param)) {
 		perror("chrt: SCHED_FIFO");
 		return 1;
 	}

@@ -5,7 +5,9 @@ half of them. A guest that dies is started again with the cases that it had not 
 import fnmatch
 import os
 import re
+import subprocess
 
+from . import kernels, machines
 from .beside import DEATHS, GOOD, SELFTESTS, kernel_died
 from .results import Case, case_logs
 
@@ -13,9 +15,18 @@ from .results import Case, case_logs
 APART = ("kprobe", "preemptirq", "selftest", "tracer", "trigger")
 
 
+def poll(results, tests):
+    """The program that the case of histograms runs."""
+    path = os.path.join(results.suite.out, f"poll-{results.kernel.replace('/', '-')}-{results.part}")
+    machine = kernels.machine(results.kernel)
+    cc = os.environ.get("HOSTCC", "gcc") if machine == machines.PC else machines.compiler(machine)
+    subprocess.run([cc, "-O2", "-static", "-o", path, os.path.join(tests, "poll.c")], check=True)
+    return path
+
+
 def boot(results, tests, cases):
     """Runs cases in one guest. Returns those that another guest has to run."""
-    r, where = results.boot("ftracetest", cases, [("/job/ftrace", tests)])
+    r, where = results.boot("ftracetest", cases, [("/job/ftrace", tests), ("/job/ftrace/poll", poll(results, tests))])
     runs = [(c, "") for c in cases]
     for c in cases:
         with open(os.path.join(tests, "test.d", c)) as f:

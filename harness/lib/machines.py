@@ -5,15 +5,11 @@ harness/config/arch/NAME.config, beside the symbols:
 	# image: PATH       the file that boots, below the build's directory; make's target is its name up to a dot
 	# qemu: WORDS       the emulator with its machine; without them, as the PC
 	# package: NAME     where Debian has the emulator
-	# cpus: NUMBER      how many the emulator can give it at most; any number without it
 	# console: TTY      the kernel's
-	# off: poweroff     the way to end the emulator; a reboot without it
 	# job: TTY          the job's line, the first of virtio's consoles; hvc0 without it
 	# debian: NAME      Debian's name of the architecture; NAME without it
 	# suites: NAME...   of Debian's, which have its packages; those of this system without them
 	# shell: PROGRAM    the guest's; busybox without it
-	# programs: source  they are built, as Debian has no packages of the architecture; suites has the sources
-	# plugin: NAME      harness/NAME.cc, which the cross compiler needs; its libc was compiled without, and is not used
 	# helpers: NAME...  programs of guest-src/, beside chrt and mark
 	# make: CROSS_COMPILE=PREFIX
 	# compiler: PREFIX  of programs for the guest, where the kernel takes the system's own

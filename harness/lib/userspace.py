@@ -9,9 +9,7 @@ jobs are appended to it as further archives by vm.py, so each is made once; it i
 made again when this file, newc.py or guest-src/ change.
 
 Other architectures, build/guest/MACHINE.cpio, have static programs of Debian's packages
-for them, fetched with lists of packages of their own. Where there are no such packages,
-the programs are built from Debian's sources, and with musl where the compiler has to have a
-plugin.
+for them, fetched with lists of packages of their own.
 
 Additions, build/guest/NAME.cpio:
 	kselftest   programs that some cases of the kernel's selftests call
@@ -62,6 +60,7 @@ ADDED_FILES = {
         "perl-base": "/usr/bin/perl /usr/lib/x86_64-linux-gnu/perl-base",
         "devscripts": "/usr/bin/checkbashisms",
         "gawk": "/usr/bin/gawk",
+        "binutils": "/usr/bin/readelf",
         "util-linux": "/usr/bin/lscpu",
     },
 }
@@ -85,14 +84,9 @@ ETC = {
 }
 # Other architectures' user space: programs that need no library.
 OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-static"}
-# The sources of these, where Debian has no packages of the architecture.
-OTHER_SOURCES = ("busybox", "bash")
-# Options of busybox that use glibc's regular expressions, and how the kernel's headers are called.
-NOT_MUSL = ("EXTRA_COMPAT", "FEATURE_VI_REGEX_SEARCH")
-KERNEL_HEADERS = ("asm", "asm-generic", "linux", "mtd")
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
 # The source by which a suite is found that this system has not. One of several may be out of order.
-OTHER_SOURCE = "{} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
+OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
 HELPERS = ["mark", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
 
 
@@ -240,9 +234,7 @@ def stripped(path):
 
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
-    cc = os.environ.get("HOSTCC", "gcc")
-    if machine:
-        cc = plugged(machine) if "plugin" in machines.said(machine) else machines.compiler(machine)
+    cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
     try:
         run(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
     except subprocess.CalledProcessError as e:
@@ -299,11 +291,6 @@ def debian_uris():
                           "Origin: Debian", "Label: Debian").split()))
 
 
-def built(machine):
-    """Whether its programs are."""
-    return machines.said(machine).get("programs") == "source"
-
-
 def apt_of(machine):
     """Options of apt for another architecture's packages: this system's own stay as they are."""
     top, said = os.path.join(PACKAGES_HERE, machine), machines.said(machine)
@@ -316,73 +303,8 @@ def apt_of(machine):
     if "suites" in said:
         options |= {"Dir::Etc::sourcelist": top + "/sources.list", "Dir::Etc::sourceparts": "/dev/null"}
         with open(top + "/sources.list", "w") as f:
-            f.writelines(OTHER_SOURCE.format("deb-src" if built(machine) else "deb", uri, suite)
-                         for uri in debian_uris() for suite in said["suites"].split())
+            f.writelines(OTHER_SOURCE.format(uri, suite) for uri in debian_uris() for suite in said["suites"].split())
     return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-
-
-def fetch_programs(machine, apt, work, top):
-    run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=work)
-    for deb in os.listdir(work):
-        run("dpkg-deb", "-x", os.path.join(work, deb), top)
-
-
-def plugged(machine):
-    """The compiler of the guest's programs, where it has to have a plugin."""
-    return os.path.join(PACKAGES_HERE, machine, "gcc")
-
-
-def write_plugged(machine, *options):
-    cc = machines.compiler(machine)
-    plugin = run(os.path.join(HARNESS, "cc-plugin"), machines.said(machine)["plugin"], cc).strip()
-    with open(plugged(machine), "w") as f:
-        f.write(f'#!/bin/sh\nexec {cc} -fplugin={plugin} {" ".join(options)} "$@"\n')
-    os.chmod(plugged(machine), 0o755)
-
-
-def build_musl(machine, make_it, src):
-    prefix = machines.said(machine)["CROSS_COMPILE"]
-    to = os.path.join(PACKAGES_HERE, machine, "musl")
-    shutil.rmtree(to, ignore_errors=True)
-    write_plugged(machine)
-    run("./configure", f"--target={prefix.strip('-')}", "--disable-shared", f"--prefix={to}",
-        f"CC={plugged(machine)}", f"CROSS_COMPILE={prefix}", cwd=src)
-    run(*make_it, "install", cwd=src)
-    for name in KERNEL_HEADERS:
-        os.symlink(f"/usr/{prefix.strip('-')}/include/{name}", f"{to}/include/{name}")
-    write_plugged(machine, f"-specs={to}/lib/musl-gcc.specs")
-
-
-def build_programs(machine, apt, work, top):
-    """As Debian configures the static ones, without the additions of its rules for a package."""
-    prefix, make_it = machines.said(machine)["CROSS_COMPILE"], ("make", f"-j{os.environ.get('J') or os.cpu_count()}")
-    musl = "plugin" in machines.said(machine)
-    run("apt-get", *apt, "--download-only", "source", *OTHER_SOURCES, *(["musl"] if musl else []), cwd=work)
-    for dsc in [f for f in os.listdir(work) if f.endswith(".dsc")]:
-        run("dpkg-source", "--no-check", "-x", dsc, dsc.split("_")[0], cwd=work)
-    busybox, bash = (os.path.join(work, name) for name in OTHER_SOURCES)
-    with open(busybox + "/debian/config/pkg/static") as f:
-        config = f.read()
-    if musl:
-        build_musl(machine, make_it, os.path.join(work, "musl"))
-        config = re.sub(rf"^CONFIG_({'|'.join(NOT_MUSL)})=y", r"# CONFIG_\1 is not set", config, flags=re.M)
-    with open(busybox + "/.config", "w") as f:
-        f.write(config)
-    compiler = plugged(machine) if musl else prefix + "gcc"
-    run("make", f"CROSS_COMPILE={prefix}", "oldconfig", cwd=busybox, stdin=subprocess.DEVNULL)
-    run(*make_it, f"CROSS_COMPILE={prefix}", f"CC={compiler}", "busybox", cwd=busybox)
-    words = [f"CC={compiler}"]
-    if musl:
-        # It has a function in an object with others that bash takes for its own. The end of a line is a write of its
-        # own where standard output has line buffers, and the files of tracefs take a write for a line.
-        words += ["LDFLAGS=-Wl,--allow-multiple-definition", "ac_cv_func_setlinebuf=no"]
-        run("sed", "-i", "s/_IOLBF/_IOFBF/", "lib/sh/setlinebuf.c", cwd=bash)
-    run("./configure", "--host=" + prefix.strip("-"), "--enable-static-link", "--without-bash-malloc", "--disable-nls",
-        *words, cwd=bash)
-    run(*make_it, "bash", cwd=bash)
-    os.makedirs(top + "/bin")
-    shutil.copy(busybox + "/busybox", top + OTHER_PACKAGES["busybox-static"])
-    shutil.copy(bash + "/bash", top + OTHER_PACKAGES["bash-static"])
 
 
 def other_packages(machine):
@@ -390,8 +312,7 @@ def other_packages(machine):
     top = os.path.join(PACKAGES_HERE, machine, "root")
     if os.path.isdir(top):
         return top
-    names = ("the sources of " + ", ".join(OTHER_SOURCES) if built(machine) else
-             "packages " + ", ".join(OTHER_PACKAGES))
+    names = "packages " + ", ".join(OTHER_PACKAGES)
     if os.environ.get("SETUP") == "no":
         fail(f"{names} for {machine} are not in build/guest/packages", "run without SETUP=no to fetch them there")
     print(f"image: fetching {names} for {machine} (kept in build/guest/packages, not installed)", flush=True)
@@ -402,9 +323,11 @@ def other_packages(machine):
     try:
         # One source of several may be out of order, and not be the one that is needed.
         subprocess.run(["apt-get", *apt, "update"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        (build_programs if built(machine) else fetch_programs)(machine, apt, work, top + ".part")
+        run("apt-get", *apt, "download", *OTHER_PACKAGES, cwd=work)
+        for deb in os.listdir(work):
+            run("dpkg-deb", "-x", os.path.join(work, deb), top + ".part")
     except (subprocess.CalledProcessError, FileNotFoundError) as e:
-        fail(f"{names} for {machine} could not be {'built' if built(machine) else 'fetched'} ({getattr(e, 'stderr', e)})",
+        fail(f"{names} for {machine} could not be fetched ({getattr(e, 'stderr', e)})",
              "see that the sources of apt have them")
     os.rename(top + ".part", top)
     return top

@@ -160,11 +160,11 @@ def kvm_trial(kernel):
         return False
 
 
-def emulator(accel, threads="multi"):
+def emulator(accel):
     """The options that say how instructions are executed."""
     if accel == "icount":
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2025-01-01,clock=vm"]
-    return ["-accel", "kvm" if accel == "kvm" else f"tcg,thread={threads}"]
+    return ["-accel", "kvm" if accel == "kvm" else "tcg,thread=multi"]
 
 
 def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu, qemu):
@@ -200,15 +200,11 @@ def other_command(machine, image, initrd, accel, smp, mem, append, out, console_
     """The same for another architecture, which is emulated and neither shell nor plugin has. The job's
     output and /out go through virtio."""
     said = machines.said(machine)
-    most = int(said.get("cpus", smp))
-    smp, threads = min(smp, most), "single" if most == 1 else "multi"
     cmd = [*said["qemu"].split(), "-m", mem, "-smp", str(smp), "-nodefaults", "-display", "none", "-no-reboot",
-           "-kernel", image, "-initrd", initrd, *emulator(accel, threads),
+           "-kernel", image, "-initrd", initrd, *emulator(accel),
            "-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
            "-chardev", "stdio,id=job,signal=off", "-device", "virtconsole,nr=1,chardev=job"]
     words = [f"console={said['console']}", "panic=-1", f"guest.tty={said.get('job', 'hvc0')}"]
-    if said.get("off") == "poweroff":
-        words += ["guest.poweroff"]
     if out:
         cmd += ["-chardev", f"file,id=out,path={out}", "-device", "virtserialport,nr=2,chardev=out,name=out"]
         words += ["guest.out=vport0p2"]
