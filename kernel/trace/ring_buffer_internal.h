@@ -48,9 +48,9 @@
  * how many stands after its events. A page in the ring has these only if it was found broken
  * after a reboot.
  */
-#define RB_MISSED_EVENTS	(1 << 31)
-#define RB_MISSED_STORED	(1 << 30)
-#define RB_MISSED_MASK		(3 << 30)
+#define RB_MISSED_EVENTS	((int)BIT(31))
+#define RB_MISSED_STORED	((int)BIT(30))
+#define RB_MISSED_MASK		(RB_MISSED_EVENTS | RB_MISSED_STORED)
 
 /* Bits of buffer_page::id. */
 #define RB_STATIC_BITS		30

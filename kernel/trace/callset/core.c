@@ -110,12 +110,11 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 				 size_t *lenp, loff_t *ppos)
 {
 	int enabled, ret;
-	struct ctl_table copy = *table;
+	const struct ctl_table copy = { .data = &enabled, .maxlen = sizeof(enabled) };
 
 	guard(mutex)(&ftrace_lock);
 
 	enabled = ftrace_enabled;
-	copy.data = &enabled;
 	ret = proc_dointvec(&copy, write, buffer, lenp, ppos);
 	if (ret || !write)
 		return ret;
