@@ -118,7 +118,7 @@ class Kept:
         self.path, self.figures = os.path.join(OUT, name + ".json"), {}
         self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), source("mark.c"), source("init"),
                        job("lib.sh"))
-        if kernel == "stock" and not fresh and os.path.exists(self.path):
+        if not kernels.is_ours(kernel) and not fresh and os.path.exists(self.path):
             with open(self.path) as f:
                 self.figures = json.load(f)
 
