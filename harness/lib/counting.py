@@ -15,7 +15,11 @@ from . import BUILD, GUEST, LOGS, Failure, digest, genfns, insns, job, kernels, 
 OUT = os.path.join(BUILD, "bench")
 TIMEOUT = 4800
 # Entries that are counted in every window, by the functions' names on either kernel.
-COUNTERS = {"ipis": "smp_call_function_many_cond"}
+COUNTERS = {
+    "ipis": "smp_call_function_many_cond",
+    "int3s": "asm_exc_int3",
+    "switches": "switch_mm_irqs_off",
+}
 
 
 class Figures(dict):
