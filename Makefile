@@ -85,7 +85,7 @@ try:
 take_old = $(if $(AGAINST),harness/bench-report --take '$(call quoted,$(AGAINST))',:)
 with_old = $(if $(AGAINST),--against build/bench/against.json)
 
-bench: ours stock
+bench: ours stock ours-bpf stock-bpf
 	@$(take_old)
 	@harness/setup guest
 	@tools/testing/sitetable/speed build/stock build/base

@@ -19,7 +19,6 @@ COUNTERS = {
     "ipis": "smp_call_function_many_cond",
     "int3s": "asm_exc_int3",
     "switches": "switch_mm_irqs_off",
-    "recorded": "function_trace_call",
 }
 
 
@@ -123,7 +122,7 @@ class Kept:
         self.path, self.figures = os.path.join(OUT, name + ".json"), {}
         self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), source("mark.c"), source("init"),
                        job("lib.sh"))
-        if kernel == "stock" and not fresh and os.path.exists(self.path):
+        if not kernels.is_ours(kernel) and not fresh and os.path.exists(self.path):
             with open(self.path) as f:
                 self.figures = json.load(f)
 
