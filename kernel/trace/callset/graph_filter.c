@@ -31,6 +31,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/init.h>
+#include <linux/kstrtox.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
@@ -281,6 +282,13 @@ static int __init graph_filter_init(void)
 	return 0;
 }
 early_initcall(graph_filter_init);
+
+/* As written to max_graph_depth */
+static int __init graph_max_depth_param(char *text)
+{
+	return !kstrtouint(text, 0, &fgraph_max_depth);
+}
+__setup("ftrace_graph_max_depth=", graph_max_depth_param);
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/graph_filter_kunit.c"
