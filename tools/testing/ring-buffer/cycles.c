@@ -167,7 +167,6 @@ DEFINE_CODE(__x86_indirect_thunk_r15, "jmp *%r15");
 
 static void become_cpu(unsigned int cpu)
 {
-	unsigned long base;
 	cpu_set_t set;
 	char *area;
 
@@ -175,9 +174,8 @@ static void become_cpu(unsigned int cpu)
 	if (area == MAP_FAILED)
 		err(2, "mmap");
 	memcpy(area, __start_per_cpu, __stop_per_cpu - __start_per_cpu);
-	memcpy(area + ((char *)&cpu_number - __start_per_cpu), &cpu, sizeof(cpu));
-	base = (unsigned long)area - (unsigned long)__start_per_cpu;
-	if (syscall(SYS_arch_prctl, ARCH_SET_GS, base))
+	memcpy((char *)&cpu_number + (area - __start_per_cpu), &cpu, sizeof(cpu));
+	if (syscall(SYS_arch_prctl, ARCH_SET_GS, area - (unsigned long)__start_per_cpu))
 		err(2, "arch_prctl");
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
