@@ -17,6 +17,9 @@
 #define COUNTS		"function_counts"
 #define COUNT_CPUS	"options/count-cpus"
 
+/* They put more into a line than is read here. */
+static const char *const other_parts[] = { "options/count-callers", "options/count-times" };
+
 static struct tracefs_instance *own;
 static unsigned int nr_cpus;
 static bool per_cpu;
@@ -32,8 +35,11 @@ static size_t tracer_prepare(const struct wanted *wanted)
 	/* The sum, and each CPU's. */
 	numbers = alloc(nr_cpus + 1, sizeof(*numbers));
 	own = instance_make(profiler_recover);
-	if (per_cpu)
-		file_set(own, COUNT_CPUS, "1");
+	/* It begins with the options of the top instance. */
+	file_set(own, COUNT_CPUS, per_cpu ? "1" : "0");
+	for (unsigned int i = 0; i < ARRAY_SIZE(other_parts); i++)
+		if (tracefs_file_exists(own, other_parts[i]))
+			file_set(own, other_parts[i], "0");
 	filter_set(own, wanted);
 	counts_init(&functions, 0);
 	filter_functions(own, wanted, &functions);
