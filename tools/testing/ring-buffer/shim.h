@@ -33,7 +33,7 @@ typedef int64_t s64;
 #define fls(x)			((x) ? 32 - __builtin_clz(x) : 0)
 #define size_add(a, b)		((a) + (b))
 #define size_mul(a, b)		((a) * (b))
-#define struct_size(p, member, n)	(sizeof(*(p)) + sizeof(*(p)->member) * (n))
+#define struct_size(p, member, n)	offsetof(typeof(*(p)), member[n])
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define __aligned(n)		__attribute__((aligned(n)))
 #define __counted_by(member)
