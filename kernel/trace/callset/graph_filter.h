@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracers of the call graph ask of set_graph_function and set_graph_notrace, see
+ * The questions of tracers of the call graph to set_graph_function and set_graph_notrace, see
  * graph_filter.c. trace.h includes this, for both have the same names in ftrace.c.
  */
 #ifndef _KERNEL_TRACE_CALLSET_GRAPH_FILTER_H

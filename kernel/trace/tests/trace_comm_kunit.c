@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the names of tasks that are saved for the trace: a task that has a slot keeps it
- * until the slots that come after it are taken.
+ * until the slots that come after it are taken; and of the events and options that have them saved.
  */
 #include <kunit/test.h>
 #include <linux/sched.h>
@@ -69,9 +69,95 @@ static void comm_same_place(struct kunit *test)
 	comm_kunit_expect(test, other);
 }
 
+static void comm_kunit_option(struct trace_array *tr, u64 option, int on)
+{
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	set_tracer_flag(tr, option, on);
+}
+
+static void comm_kunit_event(struct kunit *test, struct trace_array *tr, bool on)
+{
+	KUNIT_EXPECT_EQ(test, trace_array_set_clr_event(tr, "sched", "sched_process_exec", on), 0);
+}
+
+static struct trace_array *comm_kunit_instance(struct kunit *test, const char *name)
+{
+	struct trace_array *tr = trace_array_get_by_name(name, NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	return tr;
+}
+
+static void comm_kunit_remove(struct kunit *test, struct trace_array *tr)
+{
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/* An option of one instance changes nothing for the event of another, which records by its own. */
+static void comm_kunit_instances(struct kunit *test, u64 option, int *users)
+{
+	struct trace_array *one = comm_kunit_instance(test, "comm_kunit_1");
+	struct trace_array *two = comm_kunit_instance(test, "comm_kunit_2");
+	int before = *users;
+
+	comm_kunit_option(one, option, 1);
+	comm_kunit_option(two, option, 0);
+	comm_kunit_event(test, one, true);
+	KUNIT_EXPECT_EQ(test, *users, before + 1);
+	comm_kunit_option(two, option, 1);
+	KUNIT_EXPECT_EQ(test, *users, before + 1);
+	comm_kunit_option(two, option, 0);
+	KUNIT_EXPECT_EQ(test, *users, before + 1);
+	comm_kunit_option(one, option, 0);
+	KUNIT_EXPECT_EQ(test, *users, before);
+	comm_kunit_option(one, option, 1);
+	KUNIT_EXPECT_EQ(test, *users, before + 1);
+	comm_kunit_event(test, one, false);
+	KUNIT_EXPECT_EQ(test, *users, before);
+	comm_kunit_remove(test, one);
+	comm_kunit_remove(test, two);
+	KUNIT_EXPECT_EQ(test, *users, before);
+}
+
+static void comm_record_cmd(struct kunit *test)
+{
+	comm_kunit_instances(test, TRACE_ITER(RECORD_CMD), &sched_cmdline_ref);
+}
+
+static void comm_record_tgid(struct kunit *test)
+{
+	comm_kunit_instances(test, TRACE_ITER(RECORD_TGID), &sched_tgid_ref);
+}
+
+/* trace_printk() is one user, of one instance or of more. */
+static void comm_printk(struct kunit *test)
+{
+	struct trace_array *tr = comm_kunit_instance(test, "comm_kunit_1");
+	int before;
+
+	comm_kunit_option(tr, TRACE_ITER(PRINTK), 0);
+	comm_kunit_option(tr, TRACE_ITER(PRINTK), 1);
+	before = sched_cmdline_ref;
+	trace_printk_start_comm();
+	KUNIT_EXPECT_EQ(test, sched_cmdline_ref, before);
+	comm_kunit_option(tr, TRACE_ITER(PRINTK), 0);
+	trace_printk_start_stop_comm(false);
+	KUNIT_EXPECT_GE(test, sched_cmdline_ref, before - 1);
+	trace_printk_start_comm();
+	KUNIT_EXPECT_EQ(test, sched_cmdline_ref, before);
+	comm_kunit_option(tr, TRACE_ITER(PRINTK), 1);
+	KUNIT_EXPECT_EQ(test, sched_cmdline_ref, before);
+	comm_kunit_remove(test, tr);
+}
+
 static struct kunit_case comm_kunit_cases[] = {
 	KUNIT_CASE(comm_slots),
 	KUNIT_CASE(comm_same_place),
+	KUNIT_CASE(comm_record_cmd),
+	KUNIT_CASE(comm_record_tgid),
+	KUNIT_CASE(comm_printk),
 	{}
 };
 

@@ -117,7 +117,7 @@ void *execmem_alloc_rw(int type, size_t size);
 void execmem_free(void *text);
 #define set_memory_rox(addr, pages)	0
 
-/* linux/ftrace.h and what it includes */
+/* linux/ftrace.h and the headers that it includes */
 
 #define CONFIG_HAVE_FTRACE_BATCHES	1
 #define CONFIG_HAVE_FTRACE_TRAMPOLINES	1

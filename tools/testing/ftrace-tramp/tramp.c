@@ -9,7 +9,7 @@
  * each way to return. A site calls it with a value of its own in each register, and the CPU
  * stops at each of its instructions. Looked at are
  *
- * - what the functions are told, and the registers that they see,
+ * - the arguments of the functions, and the registers that they see,
  * - the registers, the flags and the stack of the function that is traced, of the direct
  *   function, and of the caller in the end,
  * - gates, counts, and returns by the thunk,
@@ -30,7 +30,7 @@
 
 #include "callset_tramp.c"
 
-/* What is tested; each is a line of the result. */
+/* The tests; each is a line of the result. */
 enum test { CALLED, REPLACED, ASKED, REDIRECTED, SILENCED, DIRECT_SILENCED, UNWOUND, FREED, TESTS };
 
 static const char *const test_name[TESTS] = {
@@ -75,7 +75,7 @@ struct shape {
 };
 
 /**
- * struct now - what was done to the trampoline since it was made
+ * struct now - the changes of the trampoline since it was made
  * @other: bits of functions that another one was put in the place of
  * @silenced: bits of functions that are not called any more
  * @direct_silenced: nor is the direct function
@@ -233,13 +233,13 @@ static void patch_end(struct ftrace_patch *patch, unsigned int nr)
 		       patch->insn[i].len);
 }
 
-/* What runs. The registers are those of enum emit_reg, by their number. */
+/* The code that runs. The registers are those of enum emit_reg, by their number. */
 
 /**
  * struct seen - the registers at a place
  * @regs: the registers
  * @flags: the flags
- * @top: what is on top of the stack
+ * @top: the word on top of the stack
  * @times: how often it was reached
  */
 struct seen {

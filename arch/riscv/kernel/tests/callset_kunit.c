@@ -9,7 +9,7 @@
 
 #define SITE_KUNIT_OTHER	((unsigned long)ftrace_stub_direct_tramp)
 
-/* The text patching code writes to what vmalloc() has mapped. */
+/* The text patching code writes to pages that vmalloc() has mapped. */
 static struct site_room *site_kunit_room;
 
 static unsigned long site_kunit_ip(void)

@@ -9,7 +9,7 @@
 
 /**
  * struct site_kunit_text - a site and its trampoline
- * @site: the site's instruction, and what follows it in the function
+ * @site: the site's instruction, and the next ones of the function
  * @next: more of the function
  * @tramp: the trampoline
  */
