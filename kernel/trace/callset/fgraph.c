@@ -539,13 +539,18 @@ static void fgraph_task_reset(struct task_struct *task)
 	task->curr_ret_depth = -1;
 }
 
+static void fgraph_clear_vars(unsigned long *stack)
+{
+	memset(&stack[FGRAPH_STACK_VARS], 0,
+	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_VARS) * sizeof(long));
+}
+
 /* Without memory for a stack the task is not traced. */
 static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack)
 {
 	if (!stack)
 		return;
-	memset(&stack[FGRAPH_STACK_VARS], 0,
-	       (FGRAPH_STACK_WORDS - FGRAPH_STACK_VARS) * sizeof(long));
+	fgraph_clear_vars(stack);
 	atomic_set(&task->trace_overrun, 0);
 	task->ftrace_timestamp = 0;
 	fgraph_task_reset(task);
@@ -677,10 +682,18 @@ static void fgraph_clear_var(struct task_struct *task, unsigned int idx)
 		*fgraph_var(stack, idx) = 0;
 }
 
-/* Called when a CPU comes online: its idle task may be new. */
-static int fgraph_cpu_online(unsigned int cpu)
+/*
+ * Called before a CPU comes up: its idle task may be new. Functions that it was in when the CPU
+ * went down have not returned, and never do.
+ */
+static int fgraph_cpu_prepare(unsigned int cpu)
 {
-	fgraph_start_idle_task(idle_task(cpu));
+	struct task_struct *task = idle_task(cpu);
+
+	fgraph_task_reset(task);
+	if (task->ret_stack)
+		fgraph_clear_vars(task->ret_stack);
+	fgraph_start_idle_task(task);
 	return 0;
 }
 
@@ -805,8 +818,8 @@ static int fgraph_start(void)
 	if (!fgraph_stack_cache)
 		return -ENOMEM;
 	if (!hooked) {
-		ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "fgraph:online",
-						fgraph_cpu_online, NULL);
+		ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "fgraph:prepare",
+						fgraph_cpu_prepare, NULL);
 		if (ret < 0)
 			return ret;
 		register_pm_notifier(&fgraph_pm_notifier);
