@@ -222,35 +222,43 @@ static __always_inline bool text_patch_write_tail(const struct text_patch *patch
 	return changed;
 }
 
-/* Returns whether anything has changed. */
+/* Writes the patches from @vec on, before @end. Returns whether anything has changed. */
 static __no_sanitize_or_inline bool text_patch_write(const struct text_window *window,
-						     struct text_patch *vec, unsigned int nr,
+						     struct text_patch *vec,
+						     const struct text_patch *end,
 						     enum text_patch_step step)
 {
-	struct text_patch *end = vec + nr;
+	/* For all of them: the compiler would read the window again after each store. */
+	u8 *at = text_window_at(window, 0);
 	bool changed = true;
 
 	lass_stac();
 	switch (step) {
 	case TEXT_PATCH_STEP_INT3:
 		for (; vec < end; vec++)
-			vec->head = text_patch_write_head(text_window_at(window,
-									 text_patch_addr(vec)),
+			vec->head = text_patch_write_head(at + text_patch_addr(vec),
 							  INT3_INSN_OPCODE);
 		break;
 	case TEXT_PATCH_STEP_TAIL:
 		for (changed = false; vec < end; vec++)
-			changed |= text_patch_write_tail(vec, text_window_at(window,
-									     text_patch_addr(vec)));
+			changed |= text_patch_write_tail(vec, at + text_patch_addr(vec));
 		break;
 	case TEXT_PATCH_STEP_HEAD:
 		for (; vec < end; vec++)
-			text_patch_write_head(text_window_at(window, text_patch_addr(vec)),
-					      vec->new[0]);
+			text_patch_write_head(at + text_patch_addr(vec), vec->new[0]);
 		break;
 	}
 	lass_clac();
 	return changed;
+}
+
+static __always_inline bool text_patch_show(struct text_window *window,
+					    const struct text_patch *patch)
+{
+	/* None is longer. Only where a page ends the length is looked at. */
+	if (likely(text_patch_addr(patch) + TEXT_PATCH_LEN <= window->mapped))
+		return true;
+	return text_window_show(window, text_patch_addr(patch), patch->len);
 }
 
 /* Returns whether anything has changed. */
@@ -260,17 +268,17 @@ static bool text_patch_write_all(const struct text_patch_batch *batch, enum text
 	bool changed = false;
 
 	while (vec < end) {
-		unsigned int nr = 0, max = min_t(size_t, end - vec, TEXT_PATCH_WINDOW);
+		struct text_patch *next = vec;
+		struct text_patch *last = vec + min_t(size_t, end - vec, TEXT_PATCH_WINDOW);
 		struct text_window window;
 
 		text_window_begin(&window, text_patch_addr(vec));
-		while (nr < max && text_window_show(&window, text_patch_addr(&vec[nr]),
-						    vec[nr].len))
-			nr++;
+		while (next < last && text_patch_show(&window, next))
+			next++;
 		text_window_enter(&window);
-		changed |= text_patch_write(&window, vec, nr, step);
+		changed |= text_patch_write(&window, vec, next, step);
 		text_window_end(&window);
-		vec += nr;
+		vec = next;
 	}
 	return changed;
 }

@@ -51,15 +51,20 @@ __ro_after_init unsigned long text_poke_mm_addr;
 /* One page table, that of text_poke_mm_addr, has to cover a window. */
 #define TEXT_WINDOW_PAGES	64
 
-static struct page *text_window_page(unsigned long addr)
+/* Not global, so that the flush of text_poke_mm's range reaches it. */
+static pgprot_t text_window_prot(void)
 {
-	struct page *page;
+	return __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+}
 
-	page = core_kernel_text(addr) ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
+static noinline pte_t text_window_module_pte(unsigned long addr)
+{
+	struct page *page = vmalloc_to_page((void *)addr);
+
 	/* Going on would write to other memory. */
 	if (unlikely(!page))
 		panic("text-window: there is no text at %pS\n", (void *)addr);
-	return page;
+	return mk_pte(page, text_window_prot());
 }
 
 /**
@@ -80,19 +85,20 @@ void text_window_begin(struct text_window *window, unsigned long addr)
 	window->alias = (text_poke_mm_addr & PMD_MASK) + page * PAGE_SIZE;
 	window->pages = 0;
 	/* A window that begins in the image ends there: the modules are far away. */
-	window->locked = !core_kernel_text(addr) && !in_dbg_master();
+	window->image = core_kernel_text(addr);
+	if (window->image)
+		window->first = pfn_pte(PHYS_PFN(__pa_symbol(window->base)), text_window_prot());
+	window->locked = !window->image && !in_dbg_master();
 	if (window->locked)
 		mmap_read_lock(&init_mm);
 	/* poking_init() has made the table, which stays. */
-	window->ptep = pte_offset_map(pmd_off(text_poke_mm, window->alias), window->alias);
+	window->ptep = pte_offset_kernel(pmd_off(text_poke_mm, window->alias), window->alias);
 	local_irq_save(window->flags);
 }
 
-/* The half of text_window_show() that has something to do. */
+/* The half of text_window_show() that has something to do, where a page begins. */
 bool __text_window_show(struct text_window *window, unsigned long addr, size_t len)
 {
-	/* Not global, so that the flush of text_poke_mm's range reaches it. */
-	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 	unsigned long end = addr + len;
 
 	if (end > window->base + TEXT_WINDOW_PAGES * PAGE_SIZE)
@@ -101,9 +107,10 @@ bool __text_window_show(struct text_window *window, unsigned long addr, size_t l
 	window->mapped = max(window->mapped, addr & PAGE_MASK);
 	for (; window->mapped < end; window->mapped += PAGE_SIZE) {
 		unsigned int i = (window->mapped - window->base) >> PAGE_SHIFT;
+		pte_t pte = likely(window->image) ? pte_advance_pfn(window->first, i) :
+						    text_window_module_pte(window->mapped);
 
-		set_pte_at(text_poke_mm, window->alias + i * PAGE_SIZE, window->ptep + i,
-			   mk_pte(text_window_page(window->mapped), prot));
+		set_pte_at(text_poke_mm, window->alias + i * PAGE_SIZE, window->ptep + i, pte);
 		window->pages = i + 1;
 	}
 	return true;
@@ -136,7 +143,6 @@ void text_window_end(struct text_window *window)
 	flush_tlb_mm_range(text_poke_mm, window->alias, window->alias + size, PAGE_SHIFT, false);
 
 	local_irq_restore(window->flags);
-	pte_unmap(window->ptep);
 	if (window->locked)
 		mmap_read_unlock(&init_mm);
 }

@@ -220,7 +220,8 @@ static int site_seq_show(struct seq_file *m, void *v)
 		kallsyms_lookup(ip, NULL, &offset, NULL, r->names.buf);
 		seq_printf(m, FTRACE_INVALID_FUNCTION "_%lu", offset);
 	}
-	seq_write(m, r->suffix, r->suffix_len);
+	if (r->suffix_len)
+		seq_write(m, r->suffix, r->suffix_len);
 	if (r->list >= SITES_ENABLED)
 		print_attached(m, rec);
 	seq_putc(m, '\n');

@@ -142,26 +142,24 @@ void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 
 /* Words */
 
-/* The sites that the list would have if the edit were made now; or -ENOMEM. */
-static int graph_edit_nr(const struct ftrace_edit *edit, const struct graph_list *list)
-{
-	struct ftrace_site_set *sites __free(site_set) =
-		ftrace_edit_result(edit, graph_list_sites(list));
-
-	return sites ? sites->nr : -ENOMEM;
-}
-
 /* -EINVAL if nothing matches; -ENOENT if no site of it is in the list to be taken away. */
 static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *list,
 			   const char *word)
 {
-	int before = *word == '!' ? graph_edit_nr(edit, list) : 0, after;
-	int ret = before < 0 ? before : ftrace_edit_pattern(edit, word, NULL, NULL);
+	struct ftrace_site_set *sites __free(site_set) = NULL;
 
-	if (ret || *word != '!')
-		return ret;
-	after = graph_edit_nr(edit, list);
-	return after == before ? -ENOENT : min(after, 0);
+	if (*word != '!')
+		return ftrace_edit_pattern(edit, word, NULL, NULL);
+	if (!*++word)
+		return -EINVAL;
+	sites = ftrace_match_sites(word, NULL);
+	if (IS_ERR(sites))
+		return PTR_ERR(sites);
+	if (!sites->nr)
+		return -EINVAL;
+	if (!ftrace_edit_finds(edit, graph_list_sites(list), sites))
+		return -ENOENT;
+	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = sites, .remove = true });
 }
 
 static bool graph_has_sites(const struct graph_list *list)

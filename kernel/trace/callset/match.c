@@ -110,7 +110,7 @@ static bool pattern_matches_module(const struct site_pattern *pattern, struct mo
 }
 
 /* Appends the sites of a table whose names match. */
-static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
+static int match_table(struct ftrace_site_set **set, struct ftrace_table *table,
 		       const struct site_pattern *pattern)
 {
 	struct ftrace_names *names __free(kfree) = kmalloc_obj(*names);
@@ -123,7 +123,7 @@ static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 	for (unsigned int i = 0; !ret && i < table->nr; i++) {
 		name = ftrace_names_get(names, i);
 		if (name && pattern_matches(pattern, name, names->len))
-			set->ip[set->nr++] = ftrace_rec_ip(table, &table->recs[i]);
+			ret = ftrace_site_set_append(set, ftrace_rec_ip(table, &table->recs[i]));
 		if (i % 1024 == 1023)
 			cond_resched();
 	}
@@ -131,17 +131,14 @@ static int match_table(struct ftrace_site_set *set, struct ftrace_table *table,
 	return ret;
 }
 
-static int match_symbol(void *data, unsigned long addr)
+static int match_symbol(void *set, unsigned long addr)
 {
-	struct ftrace_site_set *set = data;
 	unsigned long ip = ftrace_location_any(addr);
 
-	if (ip && set->nr < ftrace_nr_sites)
-		set->ip[set->nr++] = ip;
-	return 0;
+	return ip ? ftrace_site_set_append(set, ip) : 0;
 }
 
-static int match_all_tables(struct ftrace_site_set *set, const struct site_pattern *pattern,
+static int match_all_tables(struct ftrace_site_set **set, const struct site_pattern *pattern,
 			    const struct site_pattern *module)
 {
 	/* The kernel's own symbols are indexed by name. */
@@ -149,9 +146,11 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 	struct ftrace_table *table;
 	int ret;
 
-	if (exact)
-		kallsyms_on_each_match_symbol(match_symbol, pattern->text, set);
-
+	if (exact) {
+		ret = kallsyms_on_each_match_symbol(match_symbol, pattern->text, set);
+		if (ret)
+			return ret;
+	}
 	for_each_ftrace_table(table) {
 		if (exact && !table->mod)
 			continue;
@@ -162,37 +161,44 @@ static int match_all_tables(struct ftrace_site_set *set, const struct site_patte
 			return ret;
 	}
 	if (exact)
-		ftrace_site_set_sort(set);
+		ftrace_site_set_sort(*set);
 	return 0;
 }
 
-/* The site on a line of available_filter_functions. */
-static struct ftrace_site_set *match_number(const struct site_pattern *pattern)
+/* Counts @number down by the lines of a table. Return: the record that has that line, or NULL. */
+static struct ftrace_record *match_line(struct ftrace_table *table, unsigned long *number)
 {
-	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(1);
+	struct ftrace_record *rec;
+
+	/* Sites in quarantine have no line. Without such, this is no search. */
+	if (!ftrace_has_quarantine) {
+		if (*number <= table->nr)
+			return &table->recs[*number - 1];
+		*number -= table->nr;
+		return NULL;
+	}
+	for_each_ftrace_rec(table, rec) {
+		if (!ftrace_rec_quarantined(rec) && !--*number)
+			return rec;
+	}
+	return NULL;
+}
+
+/* Appends the site on a line of available_filter_functions. */
+static int match_number(struct ftrace_site_set **set, const struct site_pattern *pattern)
+{
 	struct ftrace_table *table;
 	struct ftrace_record *rec;
 	unsigned long number;
 
-	if (!set)
-		return ERR_PTR(-ENOMEM);
 	if (kstrtoul(pattern->text, 0, &number) || !number)
-		return ERR_PTR(-EINVAL);
+		return -EINVAL;
 	for_each_ftrace_table(table) {
-		/* Sites in quarantine have no line. */
-		if (!ftrace_has_quarantine && number > table->nr) {
-			number -= table->nr;
-			continue;
-		}
-		for_each_ftrace_rec(table, rec) {
-			if (ftrace_rec_quarantined(rec) || --number)
-				continue;
-			set->ip[0] = ftrace_rec_ip(table, rec);
-			return no_free_ptr(set);
-		}
+		rec = match_line(table, &number);
+		if (rec)
+			return ftrace_site_set_append(set, ftrace_rec_ip(table, rec));
 	}
-	set->nr = 0;
-	return no_free_ptr(set);
+	return 0;
 }
 
 /**
@@ -234,25 +240,22 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 {
 	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
-	struct ftrace_site_set *all __free(site_set) = NULL;
+	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(0);
 	struct site_pattern pattern, module_pattern;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!glob_copy || (module && !module_copy))
+	if (!glob_copy || (module && !module_copy) || !set)
 		return ERR_PTR(-ENOMEM);
 	pattern_parse(&pattern, glob_copy);
-	if (pattern.type == MATCH_INDEX)
-		return match_number(&pattern);
 	if (module)
 		pattern_parse(&module_pattern, module_copy);
-	all = ftrace_site_set_alloc(ftrace_nr_sites);
-	if (!all)
-		return ERR_PTR(-ENOMEM);
-	all->nr = 0;
-	ret = match_all_tables(all, &pattern, module ? &module_pattern : NULL);
-	return ret ? ERR_PTR(ret) : ftrace_site_set_dup(all) ?: ERR_PTR(-ENOMEM);
+	if (pattern.type == MATCH_INDEX)
+		ret = match_number(&set, &pattern);
+	else
+		ret = match_all_tables(&set, &pattern, module ? &module_pattern : NULL);
+	return ret ? ERR_PTR(ret) : no_free_ptr(set);
 }
 
 /**

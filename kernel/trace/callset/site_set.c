@@ -10,6 +10,7 @@
  * The functions here take no lock and know no records: to them a site is an address.
  */
 #include <linux/bsearch.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -149,6 +150,31 @@ int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set
 		return -ENOMEM;
 	ftrace_site_set_free(*set);
 	*set = with;
+	return 0;
+}
+
+/**
+ * ftrace_site_set_append - add an address at the end of a set that is being made
+ * @set: where the set is, which moves when it grows: one of ftrace_site_set_alloc(0) to
+ *	 which nothing else was added
+ * @ip: the address
+ *
+ * Return: 0; -ENOMEM, with the set as it was.
+ */
+int ftrace_site_set_append(struct ftrace_site_set **set, unsigned long ip)
+{
+	struct ftrace_site_set *more = *set;
+	unsigned int nr = more->nr;
+
+	/* The room doubles whenever it is used up: at 0, and at the powers of two. */
+	if (!(nr & (nr - 1))) {
+		more = kvrealloc(more, struct_size(more, ip, max(nr, 1u) * 2), GFP_KERNEL);
+		if (!more)
+			return -ENOMEM;
+		*set = more;
+	}
+	more->nr = nr + 1;
+	more->ip[nr] = ip;
 	return 0;
 }
 

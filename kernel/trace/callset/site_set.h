@@ -33,6 +33,7 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long start,
 			   unsigned long end);
 int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set *with);
+int ftrace_site_set_append(struct ftrace_site_set **set, unsigned long ip);
 void ftrace_site_set_sort(struct ftrace_site_set *set);
 void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end);
 

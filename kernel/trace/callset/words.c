@@ -170,6 +170,37 @@ struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 	return rest ? ftrace_site_set_union(rest, add) : NULL;
 }
 
+/* Whether a site is listed, as the edit so far has it: the last word about it counts. */
+static bool edit_lists(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
+		       unsigned long ip)
+{
+	const struct ftrace_word *word;
+
+	list_for_each_entry_reverse(word, &edit->words, node) {
+		if (ftrace_site_set_has(word->sites, ip))
+			return !word->remove;
+	}
+	return !edit->clear && ftrace_site_set_has(old, ip);
+}
+
+/**
+ * ftrace_edit_finds - whether some sites will be in the list
+ * @edit: the edit
+ * @old: the sites that the list has, or NULL
+ * @sites: the sites
+ *
+ * Return: true if ftrace_edit_result() has one of @sites.
+ */
+bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
+		       const struct ftrace_site_set *sites)
+{
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (edit_lists(edit, old, sites->ip[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Words that wait for their modules */
 
 /* Whether @said concerns @word: it has the same name, or means all of the same module. */

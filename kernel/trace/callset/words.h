@@ -114,6 +114,8 @@ void ftrace_edit_destroy(struct ftrace_edit *edit);
 int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said);
 struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 					   const struct ftrace_site_set *old);
+bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
+		       const struct ftrace_site_set *sites);
 bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
 			     const struct ftrace_word *said);
 bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list);

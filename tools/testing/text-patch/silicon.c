@@ -97,7 +97,8 @@ void smp_text_poke_sync_each_cpu(void)
 void text_window_begin(struct text_window *window, unsigned long addr)
 {
 	window->base = addr;
-	window->mapped = TEXT_AT + text_len;
+	/* All of the text, and as much as an instruction may have after its last byte. */
+	window->mapped = TEXT_AT + text_len + TEXT_PATCH_LEN;
 	window->alias = (unsigned long)alias + (addr - TEXT_AT);
 }
 

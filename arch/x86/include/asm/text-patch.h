@@ -147,6 +147,9 @@ bool text_patch_int3(struct pt_regs *regs);
  * @alias: where @base is shown
  * @pages: how many entries of the page table may be in use
  * @ptep: the first of these
+ * @first: what it is to be, if the text is the kernel image's, whose pages follow each
+ *	   other in memory
+ * @image: it is
  * @prev: the mm that was loaded before
  * @flags: whether interrupts were on
  * @locked: whether init_mm's mmap_lock is held
@@ -157,8 +160,10 @@ struct text_window {
 	unsigned long		alias;
 	unsigned int		pages;
 	pte_t			*ptep;
+	pte_t			first;
 	struct mm_struct	*prev;
 	unsigned long		flags;
+	bool			image;
 	bool			locked;
 };
 

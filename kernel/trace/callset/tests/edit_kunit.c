@@ -57,6 +57,30 @@ static void edit_back(struct kunit *test)
 	}
 }
 
+/* The sites that a list will have are known before it has them. */
+static void edit_finds(struct kunit *test)
+{
+	for (unsigned int kinds = 0; kinds < 32; kinds++) {
+		struct ftrace_site_set *old __free(site_set) = site_set_kunit_make(9);
+		struct ftrace_edit edit;
+		unsigned int bits;
+
+		ftrace_edit_init(&edit, kinds & 1);
+		edit_kunit_add(test, &edit, 3, kinds & 2, NULL);
+		edit_kunit_add(test, &edit, 6, kinds & 4, NULL);
+		edit_kunit_add(test, &edit, 0, kinds & 8, "m");
+		edit_kunit_add(test, &edit, 5, kinds & 16, NULL);
+		bits = edit_kunit_bits(&edit, 9);
+		for (unsigned int i = 0; i < SITE_SET_KUNIT_SETS; i++) {
+			struct ftrace_site_set *sites __free(site_set) = site_set_kunit_make(i);
+
+			KUNIT_EXPECT_EQ_MSG(test, ftrace_edit_finds(&edit, old, sites),
+					    !!(bits & i), "kinds %x, sites %x", kinds, i);
+		}
+		ftrace_edit_destroy(&edit);
+	}
+}
+
 #define EDIT_KUNIT_SITES 29
 
 /* Words for the first @nr sites, no two of which are neighbours. */
@@ -154,6 +178,7 @@ static void edit_later(struct kunit *test)
 
 static struct kunit_case edit_kunit_cases[] = {
 	KUNIT_CASE(edit_back),
+	KUNIT_CASE(edit_finds),
 	KUNIT_CASE(edit_joins),
 	KUNIT_CASE(edit_order),
 	KUNIT_CASE(edit_later),

@@ -192,6 +192,22 @@ static void match_known(struct kunit *test)
 }
 
 /* A number counts the lines of available_filter_functions, which have no quarantine. */
+/* @ip is 0 if there is no such line. */
+static void match_kunit_expect_line(struct kunit *test, unsigned int line, unsigned long ip)
+{
+	struct ftrace_site_set *set;
+	char word[16];
+
+	snprintf(word, sizeof(word), "%u", line);
+	set = ftrace_match_sites(word, NULL);
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, set);
+	if (IS_ERR_OR_NULL(set))
+		return;
+	KUNIT_EXPECT_EQ(test, set->nr, !!ip);
+	KUNIT_EXPECT_EQ_MSG(test, set->nr ? set->ip[0] : 0, ip, "line %u", line);
+	ftrace_site_set_free(set);
+}
+
 static void match_line_number(struct kunit *test)
 {
 	struct ftrace_table *table;
@@ -220,6 +236,29 @@ static void match_line_number(struct kunit *test)
 				ftrace_rec_ip(table, &table->recs[lost < 2 ? 2 : 1]));
 		ftrace_site_set_free(second);
 	}
+}
+
+/* The site of a record is that of its line, in whichever table; after the last there is none. */
+static void match_line_numbers(struct kunit *test)
+{
+	struct ftrace_table *table;
+	unsigned int line = 0;
+
+	guard(mutex)(&ftrace_lock);
+
+	for_each_ftrace_table(table) {
+		struct ftrace_record *rec;
+
+		for_each_ftrace_rec(table, rec) {
+			bool ends = rec == table->recs || rec == table->recs + table->nr - 1;
+
+			if (ftrace_rec_quarantined(rec))
+				continue;
+			if (++line % 1000 == 0 || ends)
+				match_kunit_expect_line(test, line, ftrace_rec_ip(table, rec));
+		}
+	}
+	match_kunit_expect_line(test, line + 1, 0);
 }
 
 struct match_kunit_symbol {
@@ -356,6 +395,7 @@ static struct kunit_case match_kunit_cases[] = {
 	KUNIT_CASE_PARAM(match_sites_of, match_kunit_matches_gen_params),
 	KUNIT_CASE(match_known),
 	KUNIT_CASE(match_line_number),
+	KUNIT_CASE(match_line_numbers),
 	KUNIT_CASE(match_look_up_all),
 	KUNIT_CASE(match_look_up_missing),
 	{ }

@@ -79,6 +79,23 @@ static void site_set_sort(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(set), 0xb);
 }
 
+/* As the set grows, what it has stays. */
+static void site_set_append(struct kunit *test)
+{
+	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(0);
+
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	for (unsigned int nr = 0; nr < 1030; nr++) {
+		unsigned int wrong = 0;
+
+		KUNIT_ASSERT_EQ(test, ftrace_site_set_append(&set, 3 * nr), 0);
+		KUNIT_ASSERT_EQ(test, set->nr, nr + 1);
+		for (unsigned int i = 0; i <= nr; i++)
+			wrong += set->ip[i] != 3 * i;
+		KUNIT_EXPECT_EQ_MSG(test, wrong, 0, "of %u", nr + 1);
+	}
+}
+
 /* The range's first address goes, the one after its last stays. */
 static void site_set_forget(struct kunit *test)
 {
@@ -98,6 +115,7 @@ static struct kunit_case site_set_kunit_cases[] = {
 	KUNIT_CASE(site_set_pairs),
 	KUNIT_CASE(site_set_none),
 	KUNIT_CASE(site_set_sort),
+	KUNIT_CASE(site_set_append),
 	KUNIT_CASE(site_set_forget),
 	{ }
 };
