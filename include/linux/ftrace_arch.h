@@ -650,8 +650,8 @@ void arch_ftrace_stubs_free(unsigned long text, unsigned int nr);
  * arch_ftrace_cycle - how long one of get_cycles() is
  *
  * Context: any.
- * Return: the time in 2^-32 ns; 0 if it is not constant, or not the same on all
- * CPUs.
+ * Return: the time in 2^-31 ns, of 32 bits; 0 if it is not constant, or not the same on
+ * all CPUs, or too long for that.
  */
 u64 arch_ftrace_cycle(void);
 

@@ -207,11 +207,13 @@ enum {
 	RB_ALONE	= BIT(1),
 	/* The caller has looked at the local clock, and that is the buffer's. */
 	RB_TIMED	= BIT(2),
+	/* The caller has seen that the buffer's clock is the local one. */
+	RB_LOCAL	= BIT(3),
 	/*
 	 * Nothing is called. If the event cannot be recorded so, the caller is a writer all the
-	 * same, and has to call rb_write_leave().
+	 * same, and has to call rb_claim() or rb_write_leave().
 	 */
-	RB_SIMPLE	= BIT(3),
+	RB_SIMPLE	= BIT(4),
 };
 
 /* The outermost writer leaves, or one within another. */
@@ -224,14 +226,28 @@ static __always_inline void rb_leave_writers(struct ring_buffer_per_cpu *cpu_buf
 		rb_publish_slow(cpu_buffer);
 }
 
-/*
- * Enters, looks at the clock and claims, in this order: a clock that can be traced finds a writer,
- * and an event of the clock's functions has its place before this one. @how: RB_*, constant.
- * @local is the time of the local clock, if RB_TIMED; else it gets that, unless it is NULL.
- * Returns NULL if the event is not to be recorded, or is lost; *@data then is NULL, too.
- */
+/* Looks at the clock, for rb_claim(). Returns false if that takes a call, and nothing is called. */
+static __always_inline bool rb_ask_clock(struct trace_buffer *buffer, unsigned int how, u64 *local,
+				    u64 *now)
+{
+	if (how & RB_TIMED) {
+		*now = *local;
+	} else if (how & RB_LOCAL) {
+		if (how & RB_SIMPLE)
+			return likely(trace_clock_local_fast(now));
+		*now = trace_clock_local_inline();
+	} else if (local) {
+		*local = trace_clock_local_inline();
+		*now = rb_has_local_clock(buffer) ? *local : buffer->clock();
+	} else {
+		*now = rb_clock(buffer);
+	}
+	return true;
+}
+
+/* What rb_begin() does for a writer. */
 static __always_inline struct ring_buffer_event *
-rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+rb_claim(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 	 unsigned long length, unsigned int how, u64 *local, void **data)
 {
 	unsigned int size = rb_event_size(length);
@@ -239,20 +255,8 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 	u64 now;
 
 	*data = NULL;
-	if (how & RB_IDLE)
-		rb_enter_first(cpu_buffer,
-			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
-	else if (unlikely(!rb_enter(cpu_buffer)))
+	if (unlikely(!rb_ask_clock(buffer, how, local, &now)))
 		return NULL;
-	if (how & RB_TIMED) {
-		now = *local;
-	} else if (local) {
-		*local = trace_clock_local_inline();
-		now = rb_has_local_clock(buffer) ? *local : buffer->clock();
-	} else {
-		now = rb_clock(buffer);
-	}
-
 	event = NULL;
 	if (!rb_is_swapped(buffer, cpu_buffer)) {
 		event = rb_reserve_fast(cpu_buffer, size, now, data);
@@ -268,6 +272,25 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 		/* A writer that interrupted this one may have left it to this one to publish. */
 		rb_leave_writers(cpu_buffer, how);
 	return NULL;
+}
+
+/*
+ * Enters, looks at the clock and claims, in this order: a clock that can be traced finds a writer,
+ * and an event of the clock's functions has its place before this one. @how: RB_*, constant.
+ * @local is the time of the local clock, if RB_TIMED; else it gets that, unless it is NULL.
+ * Returns NULL if the event is not to be recorded, or is lost; *@data then is NULL, too.
+ */
+static __always_inline struct ring_buffer_event *
+rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
+	 unsigned long length, unsigned int how, u64 *local, void **data)
+{
+	*data = NULL;
+	if (how & RB_IDLE)
+		rb_enter_first(cpu_buffer,
+			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
+	else if (unlikely(!rb_enter(cpu_buffer)))
+		return NULL;
+	return rb_claim(buffer, cpu_buffer, length, how, local, data);
 }
 
 /* The event is written. @how: as for rb_begin(). */

@@ -168,11 +168,19 @@ static __always_inline void *trace_record_begin_at(struct trace_record *record,
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-/* The end of an entry with TRACE_RECORD_ALONE. */
-static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
+/* The end of an entry with TRACE_RECORD_ALONE. Returns false if rb_publish_slow() has to follow. */
+static __always_inline bool trace_record_end_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	__this_cpu_write(trace_taskinfo_save, true);
-	rb_end(cpu_buffer, TRACE_RECORD_ALONE);
+	local_inc(&cpu_buffer->entries);
+	return rb_publish_fast(cpu_buffer);
+}
+
+/* The same, which does that. */
+static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	if (unlikely(!trace_record_end_fast(cpu_buffer)))
+		rb_publish_slow(cpu_buffer);
 }
 
 static __always_inline void trace_record_end(const struct trace_record *record)
@@ -196,45 +204,85 @@ static __always_inline unsigned long trace_record_busy(const struct task_struct 
 /* By how much preempt_count() is up while the call of a function is recorded. */
 #define TRACE_FUNCTION_OWN	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? 1 : 0)
 
-static __always_inline void trace_record_fill_function(struct ftrace_entry *entry, unsigned long ip,
-						       unsigned long parent_ip)
-{
-	entry->ip = ip;
-	entry->parent_ip = parent_ip;
-	trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
-}
+/**
+ * enum trace_function_state - how far the record of a call has come
+ * @TRACE_FUNCTION_OFF: nothing is to be recorded
+ * @TRACE_FUNCTION_DONE: it is recorded
+ * @TRACE_FUNCTION_BUSY: it has to be recorded in the other way
+ * @TRACE_FUNCTION_BEGUN: trace_record_function_rest() has to follow
+ * @TRACE_FUNCTION_WRITTEN: rb_write_leave() has to follow
+ */
+enum trace_function_state {
+	TRACE_FUNCTION_OFF,
+	TRACE_FUNCTION_DONE,
+	TRACE_FUNCTION_BUSY,
+	TRACE_FUNCTION_BEGUN,
+	TRACE_FUNCTION_WRITTEN,
+};
 
 /*
  * trace_function() without exporters, for a call that needs no protection from recursion, as no
- * writer is interrupted, and the functions that it calls find a writer. Returns 1 if the call is
- * recorded, 0 if there is no room, and -EBUSY if it has to be recorded in the other way.
+ * writer is interrupted, and the functions that it calls find a writer. @cpu_buffer gets the ring
+ * and @entry the entry, or NULL. Nothing is called here, so that the caller saves no registers.
  */
-static __always_inline int trace_record_function(struct trace_buffer *buffer, unsigned long ip,
-						 unsigned long parent_ip)
+static __always_inline enum trace_function_state
+trace_record_function(struct trace_buffer *buffer, unsigned long ip, unsigned long parent_ip,
+		      struct ring_buffer_per_cpu **cpu_buffer, struct ftrace_entry **entry)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = NULL;
-	void *entry;
-	int ret = 0;
+	enum trace_function_state state = TRACE_FUNCTION_OFF;
+	unsigned int count;
+	void *data;
 
+	*cpu_buffer = NULL;
+	*entry = NULL;
 	preempt_disable_notrace();
 	if (rb_is_off(buffer))
 		goto out;
 	/* A function that another callback calls is left out, as everywhere. */
 	if (likely(rb_has_local_clock(buffer) && !trace_record_busy(current)))
-		cpu_buffer = rb_idle(buffer);
-	if (unlikely(!cpu_buffer)) {
-		ret = -EBUSY;
+		*cpu_buffer = rb_idle(buffer);
+	if (unlikely(!*cpu_buffer)) {
+		state = TRACE_FUNCTION_BUSY;
 		goto out;
 	}
-	rb_begin(buffer, cpu_buffer, sizeof(struct ftrace_entry), TRACE_RECORD_ALONE, NULL, &entry);
-	if (unlikely(!entry))
-		goto out;
-	trace_record_fill_function(entry, ip, parent_ip);
-	trace_record_end_alone(cpu_buffer);
-	ret = 1;
+	rb_begin(buffer, *cpu_buffer, sizeof(**entry), TRACE_RECORD_ALONE | RB_LOCAL | RB_SIMPLE,
+		 NULL, &data);
+	if (unlikely(!data))
+		return TRACE_FUNCTION_BEGUN;
+	*entry = data;
+	(*entry)->ip = ip;
+	(*entry)->parent_ip = parent_ip;
+	count = preempt_count() - TRACE_FUNCTION_OWN;
+	if (unlikely(!trace_ctx_is_plain(count)))
+		return TRACE_FUNCTION_BEGUN;
+	trace_record_entry(&(*entry)->ent, trace_plain_word(TRACE_FN, count));
+	if (unlikely(!trace_record_end_fast(*cpu_buffer)))
+		return TRACE_FUNCTION_WRITTEN;
+	state = TRACE_FUNCTION_DONE;
 out:
 	preempt_enable_notrace();
-	return ret;
+	return state;
+}
+
+/* Returns whether the call is recorded. */
+static __always_inline bool
+trace_record_function_rest(struct trace_buffer *buffer, unsigned long ip, unsigned long parent_ip,
+			   struct ring_buffer_per_cpu *cpu_buffer, struct ftrace_entry *entry)
+{
+	void *data = entry;
+
+	if (!entry)
+		rb_claim(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE | RB_LOCAL, NULL,
+			 &data);
+	if (likely(data)) {
+		entry = data;
+		entry->ip = ip;
+		entry->parent_ip = parent_ip;
+		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
+		trace_record_end_alone(cpu_buffer);
+	}
+	preempt_enable_notrace();
+	return data;
 }
 
 /* Events */

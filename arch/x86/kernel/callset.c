@@ -100,7 +100,8 @@ u64 arch_ftrace_cycle(void)
 		return 0;
 	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && !tsc_clocksource_reliable)
 		return 0;
-	return div_u64((u64)NSEC_PER_MSEC << 32, tsc_khz);
+	/* For times.c it has 32 bits. */
+	return tsc_khz > 500000 ? div_u64((u64)NSEC_PER_MSEC << 31, tsc_khz) : 0;
 }
 #endif
 

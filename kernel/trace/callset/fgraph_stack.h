@@ -63,7 +63,7 @@ static __always_inline void fgraph_set_top(struct task_struct *task, unsigned in
 }
 
 /* A user's variable of the task whose stack it is. */
-static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned int idx)
+static __always_inline u64 *fgraph_var(unsigned long *stack, unsigned long idx)
 {
 	return (u64 *)&stack[FGRAPH_STACK_VARS + idx * FGRAPH_U64_WORDS];
 }
@@ -120,7 +120,7 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 					unsigned long *retp, u64 meta, unsigned int words,
 					struct ftrace_ret_stack **framep)
 {
-	unsigned long start = task->curr_ret_stack, end = start + words;
+	unsigned int start = task->curr_ret_stack, end = start + words;
 	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)&task->ret_stack[start];
 
 	if (unlikely(end > FGRAPH_STACK_LIMIT)) {

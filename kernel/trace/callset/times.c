@@ -48,7 +48,7 @@
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
-#include <linux/math64.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/trace_clock.h>
@@ -100,16 +100,20 @@ static __always_inline unsigned long times_index(const struct times_text *text, 
 	return i;
 }
 
-/* The times of the core kernel's site at @offset; NULL if it has no times. */
+/* The times of a record of the core kernel; NULL if it has no times. */
 static __always_inline struct ftrace_time __percpu *
-times_in_core(const struct ftrace_count_table *core, unsigned long offset)
+times_in_core(const struct ftrace_count_table *core, unsigned long i)
 {
-	unsigned long i = times_index(&times_core, offset);
 	u64 __percpu *group = READ_ONCE(core->group[i / FTRACE_COUNT_GROUP]);
+	struct ftrace_time __percpu *time;
 
 	if (unlikely(!group))
 		return NULL;
-	return (struct ftrace_time __percpu *)group + i % FTRACE_COUNT_GROUP;
+	time = (struct ftrace_time __percpu *)group + i % FTRACE_COUNT_GROUP;
+	/* So that the compiler does not ask. */
+	if (!time)
+		__builtin_unreachable();
+	return time;
 }
 
 /**
@@ -158,20 +162,26 @@ static noinline void times_set_max(u64 __percpu *max, u64 total)
 
 NOKPROBE_SYMBOL(times_set_max);
 
-/* A call took @total ns, of which @self are its own. */
+/* A call took @total ns, of which @self are its own. times_is_longest() is to be asked. */
 static __always_inline void times_add_to_site(const struct ftrace_times *times,
 					      struct ftrace_time __percpu *time, u64 total,
 					      u64 self)
 {
 	enum ftrace_times_square square = READ_ONCE(times->square);
-	u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
 
 	this_cpu_add(time->total, total);
 	this_cpu_add(time->self, self);
-	if (unlikely(total > this_cpu_read(time->max)))
-		times_set_max(&time->max, total);
-	if (unlikely(square))
+	if (unlikely(square)) {
+		u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
+
 		this_cpu_add(time->squares, n * n);
+	}
+}
+
+/* Whether times_set_max() has to follow. It looks again. */
+static __always_inline bool times_is_longest(struct ftrace_time __percpu *time, u64 total)
+{
+	return unlikely(total > raw_cpu_read(time->max));
 }
 
 /* Preemption is off. @ip is a site. */
@@ -181,18 +191,23 @@ static void times_add(const struct ftrace_times *times, unsigned long ip, u64 to
 	struct ftrace_time __percpu *time;
 
 	if (likely(core && ip - times_core.base < times_core.size))
-		time = times_in_core(core, ip - times_core.base);
+		time = times_in_core(core, times_index(&times_core, ip - times_core.base));
 	else
 		time = times_search(times, ip);
-	if (time)
-		times_add_to_site(times, time, total, self);
+	if (!time)
+		return;
+	times_add_to_site(times, time, total, self);
+	if (times_is_longest(time, total))
+		times_set_max(&time->max, total);
 }
 
 NOKPROBE_SYMBOL(times_add);
 
 static __always_inline u64 times_minus(u64 a, u64 b)
 {
-	return a > b ? a - b : 0;
+	u64 diff;
+
+	return unlikely(check_sub_overflow(a, b, &diff)) ? 0 : diff;
 }
 
 static __always_inline bool times_is_off(const struct ftrace_times *times)
@@ -260,7 +275,7 @@ static void times_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops
 
 /* Where the architecture lets it be done quickly */
 
-/* How long one of get_cycles() is, in 2^-32 ns; 0 if it must not be used for times. */
+/* How long one of get_cycles() is, in 2^-31 ns; 0 if it must not be used for times. */
 static u64 times_cycle __read_mostly;
 
 static void times_choose(struct ftrace_times *times)
@@ -273,9 +288,16 @@ static void times_choose(struct ftrace_times *times)
 /* The data of an entry: the cycles, and the task's variable as it was. */
 #define TIMES_ENTRY_WORDS	(FGRAPH_ENTRY_WORDS + 2 * FGRAPH_U64_WORDS)
 
-/* Of a generation that is never reached. */
+/* The meta word of an entry. */
+static u64 times_meta(const struct ftrace_times *times)
+{
+	return times->gops.ops.graph_meta | FGRAPH_META_SOLE |
+	       FIELD_PREP(FGRAPH_META_WORDS, TIMES_ENTRY_WORDS);
+}
+
+/* No entry has its meta word. */
 static const struct ftrace_times times_none = {
-	.gops.ops.graph_meta = U64_MAX,
+	.meta = U64_MAX,
 };
 
 /* The users that are started, by index. */
@@ -286,7 +308,14 @@ static const struct ftrace_times *times_started[FGRAPH_MAX_USERS] __read_mostly 
 /* The clock may be set back: while the machine is suspended, or on its way to another CPU. */
 static __always_inline u64 times_elapsed(u64 from, u64 to)
 {
-	return mul_u64_u64_shr(times_minus(to, from), READ_ONCE(times_cycle), 32);
+	u64 cycles = to - from;
+
+	if (likely(!(cycles >> 32)))
+		return cycles * READ_ONCE(times_cycle) >> 31;
+	if ((s64)cycles < 0)
+		return 0;
+	return ((u32)cycles * READ_ONCE(times_cycle) >> 31) +
+	       (cycles >> 32) * 2 * READ_ONCE(times_cycle);
 }
 
 /*
@@ -301,37 +330,83 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct ftrace_times *times = container_of(ops, struct ftrace_times, gops.ops);
 	struct task_struct *task = current;
+	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
-	u64 meta, *data;
+	u64 *data;
 
 	/* It is another one if there are pids, and if the user has just gone. */
 	if (unlikely(!READ_ONCE(ops->quick) || times->gops.entryfunc != times_entry)) {
 		fgraph_call(ip, retp, cs, fregs);
 		return;
 	}
-	meta = ops->graph_meta | FGRAPH_META_SOLE;
 	if (unlikely(!fgraph_can_hook(task, retp) ||
-		     !fgraph_push(task, ip, retp, meta, TIMES_ENTRY_WORDS, &frame)))
+		     !fgraph_push(task, ip, retp, ops->graph_meta | FGRAPH_META_SOLE,
+				  TIMES_ENTRY_WORDS, &frame)))
 		return;
 	data = fgraph_sole_data(frame);
-	data[1] = *fgraph_var(task->ret_stack, times->gops.idx);
+	data[1] = *fgraph_var(stack, times->gops.idx);
 	*retp = (unsigned long)times_return_to_handler;
 	data[0] = get_cycles();
 }
 
 NOKPROBE_SYMBOL(times_call);
 
-/* Of a function that is not the core kernel's; and there is nothing to save for a call. */
+/* The index of the user of a meta word; of a word that is not of an entry, any index. */
+static __always_inline unsigned long times_idx(u64 meta)
+{
+	return __ffs((unsigned long)meta >> __bf_shf(FGRAPH_META_USERS)) % FGRAPH_MAX_USERS;
+}
+
+/* Returns where the function was to return to. */
+static __always_inline unsigned long times_drop(const struct ftrace_ret_stack *frame,
+						unsigned int start)
+{
+	unsigned long ret = READ_ONCE(frame->ret);
+
+	fgraph_drop_to(current, start);
+	return ret;
+}
+
+/*
+ * The ends of ftrace_times_return() that take a call, or are seldom. Each is the last that it
+ * calls, so that no register has to be saved.
+ */
+
+/* The user was stopped since the function was entered, and another may have been started. */
 __no_stack_protector
-static noinline void times_return_elsewhere(const struct ftrace_times *times, unsigned long ip,
-					    u64 total, u64 self)
+static noinline unsigned long times_return_late(const struct ftrace_ret_stack *frame, u64 meta)
+{
+	/* Only such entries lead here. */
+	if (FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS)
+		return fgraph_lost();
+	return times_drop(frame, current->curr_ret_stack - TIMES_ENTRY_WORDS);
+}
+
+NOKPROBE_SYMBOL(times_return_late);
+
+/* Of a function that is not the core kernel's. */
+__no_stack_protector
+static noinline unsigned long times_return_elsewhere(const struct ftrace_times *times,
+						     const struct ftrace_ret_stack *frame,
+						     u64 total, u64 self)
 {
 	preempt_disable_notrace();
-	times_add(times, ip, total, self);
+	times_add(times, frame->func, total, self);
 	preempt_enable_notrace();
+	return times_drop(frame, current->curr_ret_stack - TIMES_ENTRY_WORDS);
 }
 
 NOKPROBE_SYMBOL(times_return_elsewhere);
+
+/* Of the longest call so far. */
+__no_stack_protector
+static noinline unsigned long times_return_longest(u64 __percpu *max, u64 total, unsigned long ret)
+{
+	times_set_max(max, total);
+	return ret;
+}
+
+NOKPROBE_SYMBOL(times_return_longest);
 
 /**
  * ftrace_times_return - a function returns that times_call() has hooked
@@ -345,30 +420,24 @@ NOKPROBE_SYMBOL(times_return_elsewhere);
 __no_stack_protector
 unsigned long ftrace_times_return(void)
 {
-	u64 cycles = get_cycles(), total, self, sum, *var, *data;
+	u64 cycles = get_cycles(), total, self, sum, meta, *var, *data;
 	struct task_struct *task = current;
-	unsigned long *stack = task->ret_stack, offset, ret;
-	unsigned long start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
+	unsigned long *stack = task->ret_stack, offset, idx, i, ret;
+	unsigned int start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
 	struct ftrace_time __percpu *time;
 	const struct ftrace_times *times;
 	struct ftrace_ret_stack *frame;
-	u64 meta;
 
 	if (unlikely(start > FGRAPH_STACK_WORDS - TIMES_ENTRY_WORDS))
 		return fgraph_lost();
 	frame = (struct ftrace_ret_stack *)&stack[start];
 	meta = *fgraph_top((unsigned long *)frame, TIMES_ENTRY_WORDS);
-	/* Only such entries lead here. */
-	if (unlikely(FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS))
-		return fgraph_lost();
-	var = fgraph_var(stack, fgraph_meta_idx(meta));
-	ret = frame->ret;
+	idx = times_idx(meta);
+	times = READ_ONCE(times_started[idx]);
+	if (unlikely(meta != times->meta))
+		return times_return_late(frame, meta);
 
-	times = READ_ONCE(times_started[fgraph_meta_idx(meta)]);
-	/* It may have been stopped since the function was entered, and another started. */
-	if (unlikely(meta < times->gops.ops.graph_meta))
-		goto leave;
-
+	var = fgraph_var(stack, idx);
 	data = fgraph_sole_data(frame);
 	total = times_elapsed(data[0], cycles);
 	sum = data[1] + total;
@@ -376,15 +445,16 @@ unsigned long ftrace_times_return(void)
 	self = times_minus(sum, *var);
 	*var = sum;
 	offset = frame->func - times_core.base;
-	if (unlikely(offset >= times_core.size)) {
-		times_return_elsewhere(times, frame->func, total, self);
-		goto leave;
-	}
-	time = times_in_core(times->core, offset);
-	if (likely(time))
-		times_add_to_site(times, time, total, self);
-leave:
-	fgraph_drop_to(task, start);
+	if (unlikely(offset >= times_core.size))
+		return times_return_elsewhere(times, frame, total, self);
+	i = times_index(&times_core, offset);
+	time = times_in_core(times->core, i);
+	if (unlikely(!time))
+		return times_drop(frame, start);
+	times_add_to_site(times, time, total, self);
+	ret = times_drop(frame, start);
+	if (times_is_longest(time, total))
+		return times_return_longest(&time->max, total, ret);
 	return ret;
 }
 
@@ -413,9 +483,10 @@ static void times_watch(struct work_struct *work)
 	times_choose_path();
 }
 
-static void times_set_started(const struct ftrace_times *times, bool started)
+static void times_set_started(struct ftrace_times *times, bool started)
 {
-	/* For returns, which compare with the meta word as soon as they see the user. */
+	times->meta = times_meta(times);
+	/* For returns, which compare with it as soon as they see the user. */
 	smp_store_release(&times_started[times->gops.idx], started ? times : &times_none);
 }
 #else
@@ -425,7 +496,7 @@ static void times_choose_path(void)
 {
 }
 
-static void times_set_started(const struct ftrace_times *times, bool started)
+static void times_set_started(struct ftrace_times *times, bool started)
 {
 }
 #endif

@@ -33,6 +33,7 @@ enum ftrace_times_square {
  * struct ftrace_times - a user of times
  * @gops: hooks the functions; its filter says which, and its private is the instance
  *	  whose pids hold, or NULL
+ * @meta: the meta word of its calls on return stacks, once it has been started
  * @counts: the times, a struct ftrace_time for each site; NULL before the first start
  * @core: those of the core kernel's sites
  * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
@@ -42,6 +43,7 @@ enum ftrace_times_square {
 struct ftrace_times {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	struct fgraph_ops		gops;
+	u64				meta;
 #endif
 	struct ftrace_counts		*counts;
 	struct ftrace_count_table	*core;

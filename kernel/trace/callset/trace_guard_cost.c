@@ -68,8 +68,16 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 			      struct ftrace_regs *fregs)
 {
 	struct trace_array *tr = ops->private;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer;
+	enum trace_function_state state;
+	struct ftrace_entry *entry;
 
-	trace_record_function(tr->array_buffer.buffer, ip, parent_ip);
+	state = trace_record_function(buffer, ip, parent_ip, &cpu_buffer, &entry);
+	if (state == TRACE_FUNCTION_BEGUN)
+		trace_record_function_rest(buffer, ip, parent_ip, cpu_buffer, entry);
+	else if (state == TRACE_FUNCTION_WRITTEN)
+		rb_write_leave(cpu_buffer);
 }
 
 /* By the way of an event that has to be asked whether to be recorded. */

@@ -494,8 +494,8 @@ static void may_be_lost(bool outermost, unsigned long read_bytes)
 static void interrupts_on(void);
 static void interrupts_off(void);
 
-/* The ways into the ring: as for any caller; as tracers do; as events do. */
-enum way { ANY, TRACER, EVENT };
+/* The ways into the ring: as for any caller; as tracers do; as the function tracer and events do. */
+enum way { ANY, TRACER, FUNCTION, EVENT };
 
 /* Writes an event; its end is the caller's. */
 static struct ring_buffer_event *begin(unsigned int length, struct logged **log, enum way *way)
@@ -531,6 +531,13 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
 	switch (*way) {
 	case TRACER:
 		event = rb_begin(&st.buffer, idle, length, RB_IDLE | RB_ALONE, NULL, &data);
+		break;
+	case FUNCTION:
+		event = rb_begin(&st.buffer, idle, length,
+				 RB_IDLE | RB_ALONE | RB_LOCAL | RB_SIMPLE, NULL, &data);
+		if (!event)
+			event = rb_claim(&st.buffer, idle, length, RB_IDLE | RB_ALONE | RB_LOCAL,
+					 NULL, &data);
 		break;
 	case EVENT:
 		now = tick();
@@ -587,7 +594,7 @@ static void write_one(unsigned int length, enum way way, bool discard, bool nest
 	interrupts_on();
 	if (discard)
 		ring_buffer_discard_commit(&st.buffer, event);
-	else if (way == TRACER)
+	else if (way == TRACER || way == FUNCTION)
 		rb_end(&st.cpu, RB_IDLE | RB_ALONE);
 	else
 		rb_write_end(&st.buffer);
@@ -645,11 +652,11 @@ static void wait_until_over(void)
 }
 
 /*
- * w, W: write 8 or 24 bytes, as tracers do; e: as events do; d, D: discard them; n: one within
- * another; t, T: the clock goes on by more than an event can tell, or 73 minutes; m: by a time
- * that the page can still tell; b, B: it goes back a bit, or much; 0: it stands still, 1: it ticks
- * slowly, 3: again as at the beginning; r: the reader; s: the reader in two steps; i: a step of the
- * iterator, I: ten.
+ * w: write 8 bytes, as function_graph does; W: 24 bytes, as the function tracer does; e: as events
+ * do; d, D: discard such; n: one within another; t, T: the clock goes on by more than an event can
+ * tell, or 73 minutes; m: by a time that the page can still tell; b, B: it goes back a bit, or much;
+ * 0: it stands still, 1: it ticks slowly, 3: again as at the beginning; r: the reader; s: the reader
+ * in two steps; i: a step of the iterator, I: ten.
  */
 static void act(char c)
 {
@@ -658,7 +665,7 @@ static void act(char c)
 		write_one(8, TRACER, false, false);
 		break;
 	case 'W':
-		write_one(24, TRACER, false, false);
+		write_one(24, FUNCTION, false, false);
 		break;
 	case 'e':
 		write_one(8, EVENT, false, false);

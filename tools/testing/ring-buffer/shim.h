@@ -171,6 +171,7 @@ typedef unsigned int __poll_t, gfp_t;
 
 u64 trace_clock_local(void);
 #define trace_clock_local_inline	trace_clock_local
+#define trace_clock_local_fast(ns)	({ *(ns) = trace_clock_local(); true; })
 void shim_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define WARN(cond, fmt, ...)	shim_warn(fmt, ##__VA_ARGS__)

@@ -149,17 +149,22 @@ static void times_sums(struct kunit *test)
 }
 
 #ifdef FTRACE_TIMES_PATH
-/* A clock that is set back has no time pass. */
+/* A clock that is set back has no time pass, and one that runs for hours no less than it says. */
 static void times_clock(struct kunit *test)
 {
 	u64 cycle = times_cycle;
 
-	/* 2 ns. */
-	times_cycle = 2ULL << 32;
-	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1010), 20);
+	/* 1.5 ns. */
+	times_cycle = 3ULL << 30;
+	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1010), 15);
 	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 1000), 0);
 	KUNIT_EXPECT_EQ(test, times_elapsed(1000, 999), 0);
-	KUNIT_EXPECT_EQ(test, times_elapsed(U64_MAX, 0), 0);
+	KUNIT_EXPECT_EQ(test, times_elapsed(1ULL << 63, 0), 0);
+	/* More than 32 bits of cycles; and the largest cycle. */
+	KUNIT_EXPECT_EQ(test, times_elapsed(0, (1ULL << 40) + 10), (3ULL << 39) + 15);
+	times_cycle = U32_MAX;
+	KUNIT_EXPECT_EQ(test, times_elapsed(0, U32_MAX), (u64)U32_MAX * U32_MAX >> 31);
+	KUNIT_EXPECT_EQ(test, times_elapsed(0, 3ULL << 32), 6ULL * U32_MAX);
 	times_cycle = cycle;
 }
 #endif
