@@ -20,6 +20,9 @@ enum {
 	COUNT_OPT_CPUS		= BIT(1),
 	COUNT_OPT_CALLERS	= BIT(2),
 	COUNT_OPT_TIMES		= BIT(3),
+	/* Of every instance that counts. */
+	COUNT_OPT_CALLS		= BIT(31),
+	COUNT_OPT_PARTS		= COUNT_OPT_CALLS | COUNT_OPT_CALLERS | COUNT_OPT_TIMES,
 };
 
 /**

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The file of the tracer "count" (trace_count.c): function_counts has a line for each function
- * that was called, with its name, its module in brackets if it is in one, and the number of
- * calls.
+ * that was called, and a first line that begins with "# " and names the columns. Tabs separate
+ * these:
  *
- * The options count-sorted and count-cpus change that: the most frequent first; with the
- * counts of each possible CPU after their sum. With count-times the times of the calls that
- * have returned follow, "total=NS self=NS max=NS". With count-callers there is a line for each
- * function and caller, "FUNCTION <- CALLER"; these have no times. Any write, or opening the
+ *	count		the number of calls
+ *	function, module	the name; "-" stands for the kernel itself
+ *	caller, caller_module	the function that it returns to, with count-callers
+ *	total, self, max	nanoseconds of the calls that have returned, with count-times
+ *	cpu0, ...	the calls on each possible CPU, with count-cpus
+ *
+ * There are no times of pairs. Calls of pairs that there was no room for are in a last line, where
+ * names are "...". With count-sorted the most frequent come first. Any write, or opening the
  * file to truncate it, sets all counts to zero. Starting the tracer does so, too; its counts
  * can be read after it has stopped. Those of a module go with the module.
  *
@@ -21,6 +25,7 @@
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -160,23 +165,57 @@ static void count_sort_by_sum(struct count_line *lines, unsigned int nr)
 
 /* Showing them */
 
+static bool count_has_times_column(u32 options)
+{
+	return (options & COUNT_OPT_TIMES) && !(options & COUNT_OPT_CALLERS);
+}
+
+static void count_show_columns(struct seq_file *m, u32 options)
+{
+	int cpu;
+
+	seq_puts(m, "# count\tfunction\tmodule");
+	if (options & COUNT_OPT_CALLERS)
+		seq_puts(m, "\tcaller\tcaller_module");
+	if (count_has_times_column(options))
+		seq_puts(m, "\ttotal\tself\tmax");
+	if (options & COUNT_OPT_CPUS) {
+		for_each_possible_cpu(cpu)
+			seq_printf(m, "\tcpu%d", cpu);
+	}
+	seq_putc(m, '\n');
+}
+
 static void count_show_times(struct seq_file *m, const struct ftrace_time __percpu *times)
 {
 	struct ftrace_time sum = { };
 	int cpu;
 
-	if (!times) {
-		seq_puts(m, " total=0 self=0 max=0");
-		return;
-	}
 	for_each_possible_cpu(cpu) {
-		const struct ftrace_time *time = per_cpu_ptr(times, cpu);
+		const struct ftrace_time *time;
 
+		if (!times)
+			break;
+		time = per_cpu_ptr(times, cpu);
 		sum.total += READ_ONCE(time->total);
 		sum.self += READ_ONCE(time->self);
 		sum.max = max(sum.max, READ_ONCE(time->max));
 	}
-	seq_printf(m, " total=%llu self=%llu max=%llu", sum.total, sum.self, sum.max);
+	seq_printf(m, "\t%llu\t%llu\t%llu", sum.total, sum.self, sum.max);
+}
+
+static void count_show_name(struct seq_file *m, unsigned long ip)
+{
+	char name[KSYM_SYMBOL_LEN], *module;
+
+	/* Text may go that is a caller. */
+	guard(rcu)();
+	if (!ip)
+		seq_puts(m, "\t...\t...");
+	else if (kallsyms_lookup(ip, NULL, NULL, &module, name))
+		seq_printf(m, "\t%s\t%s", name, module ?: "-");
+	else
+		seq_printf(m, "\t0x%lx\t-", ip);
 }
 
 static void count_show_line(struct seq_file *m, const struct count_line *line, u32 options,
@@ -185,21 +224,18 @@ static void count_show_line(struct seq_file *m, const struct count_line *line, u
 	u64 sum = 0;
 	int cpu;
 
-	if (!line->ip)
-		seq_puts(m, "... <- ...");
-	else
-		seq_printf(m, "%ps", (void *)line->ip);
-	if (line->caller)
-		seq_printf(m, " <- %ps", (void *)line->caller);
 	for_each_possible_cpu(cpu)
 		sum += counts[cpu];
-	seq_printf(m, " %llu", sum);
+	seq_printf(m, "%llu", sum);
+	count_show_name(m, line->ip);
+	if (options & COUNT_OPT_CALLERS)
+		count_show_name(m, line->caller);
+	if (count_has_times_column(options))
+		count_show_times(m, line->time);
 	if (options & COUNT_OPT_CPUS) {
 		for_each_possible_cpu(cpu)
-			seq_printf(m, " %llu", counts[cpu]);
+			seq_printf(m, "\t%llu", counts[cpu]);
 	}
-	if ((options & COUNT_OPT_TIMES) && !(options & COUNT_OPT_CALLERS))
-		count_show_times(m, line->time);
 	seq_putc(m, '\n');
 }
 
@@ -236,6 +272,7 @@ static int count_show(struct seq_file *m, void *v)
 	guard(mutex)(&ftrace_lock);
 
 	options = trace_count_options(tr);
+	count_show_columns(m, options);
 	if (tr->callset.count && (options & COUNT_OPT_CALLERS))
 		callers = tr->callset.count->callers;
 	if (!tr->callset.count || (!callers && (options & COUNT_OPT_CALLERS)))

@@ -150,17 +150,20 @@ static void test_count_lines(void)
 {
 	uint64_t number[3];
 
-	result(count_line("vfs_read 12", number, "vfs_read", NULL) == 1 && number[0] == 12,
+	result(count_line("12\tvfs_read\t-", number, "vfs_read", NULL) == 1 && number[0] == 12,
 	       "counts", "a function");
-	result(count_line("a [m] 3 1 2", number, "a", "m") == 3 && number[2] == 2,
+	result(count_line("3\ta\tm\t1\t2", number, "a", "m") == 3 && number[2] == 2,
 	       "counts", "one of a module, with CPUs");
-	result(count_line("? 18446744073709551615", number, "?", NULL) == 1 &&
+	result(count_line("18446744073709551615\t?\t-", number, "?", NULL) == 1 &&
 	       number[0] == UINT64_MAX, "counts", "the highest");
-	result(count_line("a", number, "a", NULL) == -1, "counts", "no count");
-	result(count_line("a [m]", number, "a", "m") == -1, "counts", "no count, but a module");
-	result(count_line("a b", number, "a", NULL) == -1, "counts", "a word for a count");
-	result(count_line("a 1 2 3 4", number, "a", NULL) == -1, "counts", "too many CPUs");
-	result(count_line("a 18446744073709551616", number, "a", NULL) == -1, "counts",
+	result(count_line("1", number, NULL, NULL) == -1, "counts", "no function");
+	result(count_line("1\ta", number, "a", NULL) == -1, "counts", "no module");
+	result(count_line("b\ta\t-", number, "a", NULL) == -1, "counts", "a word for a count");
+	result(count_line("# count\tfunction\tmodule", number, NULL, NULL) == -1, "counts",
+	       "the names of the columns");
+	result(count_line("6\ta\t-\t1\t2\t3", number, "a", NULL) == -1, "counts",
+	       "too many CPUs");
+	result(count_line("18446744073709551616\ta\t-", number, "a", NULL) == -1, "counts",
 	       "more than 64 bits");
 	result(count_line("", number, NULL, NULL) == -1, "counts", "nothing");
 }

@@ -61,6 +61,8 @@ static void tracer_read(struct counts *counts)
 	int nr;
 
 	while ((line = strsep(&next, "\n")) && *line) {
+		if (*line == '#')
+			continue;
 		nr = parse_count(line, &name, &module, numbers, nr_cpus + 1);
 		if (nr < 1 || (per_cpu && (unsigned int)nr != nr_cpus + 1))
 			die(COUNTS " has a line for '%s' that is not understood", line);

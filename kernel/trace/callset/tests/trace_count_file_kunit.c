@@ -63,10 +63,10 @@ static void count_file_pairs(struct kunit *test)
 	nr = count_line_add(lines, nr, (struct count_line) { .count = &counts[1] });
 	KUNIT_EXPECT_EQ(test, count_show_lines(&m, lines, nr, COUNT_OPT_CALLERS), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf,
-			   "gcd <- int_sqrt 5\n"
-			   "int_pow <- int_sqrt 4\n"
-			   "gcd <- int_pow 1\n"
-			   "... <- ... 4\n");
+			   "5\tgcd\t-\tint_sqrt\t-\n"
+			   "4\tint_pow\t-\tint_sqrt\t-\n"
+			   "1\tgcd\t-\tint_pow\t-\n"
+			   "4\t...\t...\t...\t...\n");
 	free_percpu(counts);
 }
 
