@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tracer "count": how often each function is called, and nothing else; with the
- * option count-callers, from where; with count-times, for how long. trace_count_file.c has
- * the files that show it.
+ * option count-callers, from where; with count-times, for how long; with count-latency, how often
+ * for so long. trace_count_file.c has the files that show it.
  *
  * A call counts in the stub of its site (stubs.c), or in ftrace_count_call()
  * where it has no stub. Pairs of a function and its caller are counted by a second ops with the
@@ -49,6 +49,7 @@ static struct tracer_opt count_opts[] = {
 	{ .name = "count-callers", .bit = COUNT_OPT_CALLERS },
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	{ .name = "count-times", .bit = COUNT_OPT_TIMES },
+	{ .name = "count-latency", .bit = COUNT_OPT_LATENCY },
 #endif
 	{ }
 };
@@ -215,7 +216,7 @@ static void count_stop_callers(struct count_instance *ci)
 	unregister_ftrace_function(&ci->callers_ops);
 }
 
-static int count_start_callers(struct count_instance *ci)
+static int count_start_callers(struct count_instance *ci, u32 options)
 {
 	struct ftrace_ops *ops = &ci->callers_ops;
 
@@ -265,10 +266,12 @@ static void count_stop_times(struct count_instance *ci)
 	ftrace_times_stop(&ci->times);
 }
 
-static int count_start_times(struct count_instance *ci)
+static int count_start_times(struct count_instance *ci, u32 options)
 {
-	scoped_guard(mutex, &ftrace_lock)
+	scoped_guard(mutex, &ftrace_lock) {
 		count_choose_times(ci);
+		ci->times.latency = options & COUNT_OPT_LATENCY;
+	}
 	return ftrace_times_start(&ci->times);
 }
 #endif
@@ -292,7 +295,7 @@ static void count_stop_calls(struct count_instance *ci)
 	ftrace_reset_array_ops(ci->tr);
 }
 
-static int count_start_calls(struct count_instance *ci)
+static int count_start_calls(struct count_instance *ci, u32 options)
 {
 	struct trace_array *tr = ci->tr;
 	int ret;
@@ -312,16 +315,16 @@ static int count_start_calls(struct count_instance *ci)
 
 /**
  * struct count_part - a part of what an instance counts
- * @option: the option that asks for it
+ * @options: those that ask for it
  * @runs: whether it counts. Context of this and the rest: trace_types_lock is held
- * @start: begin to count; takes ftrace_lock
+ * @start: begin to count, with these of its options; takes ftrace_lock
  * @stop: end that; the counts stay; takes ftrace_lock
  * @zero: set the counts to zero, or free them unless it runs or is @wanted; ftrace_lock is held
  */
 struct count_part {
-	u32	option;
+	u32	options;
 	bool	(*runs)(const struct count_instance *ci);
-	int	(*start)(struct count_instance *ci);
+	int	(*start)(struct count_instance *ci, u32 options);
 	void	(*stop)(struct count_instance *ci);
 	void	(*zero)(struct count_instance *ci, bool wanted);
 };
@@ -332,43 +335,43 @@ static const struct count_part count_parts[] = {
 	{ COUNT_OPT_CALLERS, count_has_callers, count_start_callers, count_stop_callers,
 	  count_zero_callers },
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	{ COUNT_OPT_TIMES, count_has_times, count_start_times, count_stop_times,
-	  count_zero_times },
+	{ COUNT_OPT_TIMES | COUNT_OPT_LATENCY, count_has_times, count_start_times,
+	  count_stop_times, count_zero_times },
 #endif
 };
 
 #define for_each_count_part(part)							\
 	for ((part) = count_parts; (part) < count_parts + ARRAY_SIZE(count_parts); (part)++)
 
-/* Those of @options that count. Their counts stay. */
-static void count_stop_parts(struct count_instance *ci, u32 options)
+/* A part that is asked for in another way stops, and starts if it is asked for. Its counts stay. */
+static int count_change_part(struct count_instance *ci, const struct count_part *part, u32 from,
+			     u32 to)
 {
-	const struct count_part *part;
+	u32 wanted = to & part->options;
 
-	lockdep_assert_held(&trace_types_lock);
-
-	for_each_count_part(part) {
-		if ((options & part->option) && part->runs(ci))
-			part->stop(ci);
-	}
+	if (wanted == (from & part->options))
+		return 0;
+	if (part->runs(ci))
+		part->stop(ci);
+	return wanted ? part->start(ci, wanted) : 0;
 }
 
-/* On failure no part of @options counts. */
-static int count_start_parts(struct count_instance *ci, u32 options)
+/* From the options @from to the options @to. If a part cannot start, back to those before. */
+static int count_change_parts(struct count_instance *ci, u32 from, u32 to)
 {
 	const struct count_part *part;
+	int ret = 0;
 
 	lockdep_assert_held(&trace_types_lock);
 
-	for_each_count_part(part) {
-		int ret = options & part->option ? part->start(ci) : 0;
-
-		if (ret) {
-			count_stop_parts(ci, options);
-			return ret;
-		}
-	}
-	return 0;
+	for_each_count_part(part)
+		ret = ret ?: count_change_part(ci, part, from, to);
+	if (!ret)
+		return 0;
+	/* A part that cannot start again stays stopped. */
+	for_each_count_part(part)
+		count_change_part(ci, part, to, from);
+	return ret;
 }
 
 /* @wanted: the options for counting from now on */
@@ -380,7 +383,7 @@ static void count_zero(struct count_instance *ci, u32 wanted)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_count_part(part)
-		part->zero(ci, wanted & part->option);
+		part->zero(ci, wanted & part->options);
 }
 
 /**
@@ -402,7 +405,7 @@ void trace_count_zero(struct trace_array *tr)
 
 static void count_tracer_reset(struct trace_array *tr)
 {
-	count_stop_parts(tr->callset.count, COUNT_OPT_PARTS);
+	count_change_parts(tr->callset.count, ~0, 0);
 }
 
 static int count_tracer_init(struct trace_array *tr)
@@ -420,7 +423,7 @@ static int count_tracer_init(struct trace_array *tr)
 			return -ENOMEM;
 		count_zero(ci, options);
 	}
-	return count_start_parts(ci, options | COUNT_OPT_CALLS);
+	return count_change_parts(ci, 0, options | COUNT_OPT_CALLS);
 }
 
 static void count_cpumask_changed(struct trace_array *tr)
@@ -446,10 +449,8 @@ static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 
 	if (!set == !(options & bit))
 		return 0;
-	if (runs && set)
-		ret = count_start_parts(tr->callset.count, bit);
-	else if (runs)
-		count_stop_parts(tr->callset.count, bit);
+	if (runs)
+		ret = count_change_parts(tr->callset.count, options, options ^ bit);
 	if (!ret)
 		WRITE_ONCE(tr->callset.count_options, options ^ bit);
 	return ret;

@@ -18,7 +18,9 @@
 #define COUNT_CPUS	"options/count-cpus"
 
 /* They put more into a line than is read here. */
-static const char *const other_parts[] = { "options/count-callers", "options/count-times" };
+static const char *const other_parts[] = {
+	"options/count-callers", "options/count-times", "options/count-latency",
+};
 
 static struct tracefs_instance *own;
 static unsigned int nr_cpus;
