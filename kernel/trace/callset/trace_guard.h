@@ -32,7 +32,7 @@ enum trace_guard_kind {
 	TRACE_GUARD_KINDS,
 };
 
-#ifdef CONFIG_FTRACE_CALLSETS
+#ifdef CONFIG_TRACING_GUARD
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
