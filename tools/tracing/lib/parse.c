@@ -221,11 +221,11 @@ bool parse_function(char *line, char **name, char **module)
 }
 
 /**
- * parse_count - a line of function_counts, which has no callers and no times
+ * parse_count - a line of function_latency, or of function_counts without callers
  * @line: the line; not the first, which names the columns
  * @name: the function
  * @module: its module, or NULL
- * @number: takes the count, and the counts of the CPUs if the line has them
+ * @number: takes the count, and what follows the module: the counts of CPUs, or times
  * @max: for how many @number has room, at least one
  *
  * Returns: how many numbers there are; -1 if it is not such a line.
