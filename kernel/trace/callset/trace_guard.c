@@ -10,6 +10,8 @@
  *	overhead_costs	how long a record of each kind takes on this machine: measured, and anew at
  *			an empty line, or as it is written there; in the top directory only
  *
+ * The parameters trace_max_rate= and trace_max_overhead= set limits at boot.
+ *
  * While an instance has a limit, each CPU takes a sample of about one in so many records,
  * where they are recorded: filtered tasks, CPUs and functions do not count. It begins with each
  * record, and takes fewer samples the more there are. A sample is a
@@ -52,6 +54,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -935,9 +938,58 @@ void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
 		trace_create_file(guard_names[i], TRACE_MODE_WRITE, parent, tr, &guard_fops[i]);
 }
 
+/* Boot */
+
+static char *guard_boot_text[GUARD_NR_LIMITS] __initdata;
+
+static int __init guard_boot_rate(char *text)
+{
+	guard_boot_text[GUARD_LIMIT_RATE] = text;
+	return 1;
+}
+__setup("trace_max_rate=", guard_boot_rate);
+
+static int __init guard_boot_overhead(char *text)
+{
+	guard_boot_text[GUARD_LIMIT_OVERHEAD] = text;
+	return 1;
+}
+__setup("trace_max_overhead=", guard_boot_overhead);
+
+/* @name: an instance that is made at boot; NULL for the top */
+static int __init guard_set_at_boot(const char *name, enum guard_limit limit, const char *text)
+{
+	struct trace_array *tr = name ? trace_array_find_get(name) : trace_get_global_array();
+	unsigned int max;
+	int ret;
+
+	if (!tr)
+		return -ENOENT;
+	ret = guard_parse(limit, text, &max) ? guard_set(tr, limit, max) : -EINVAL;
+	if (name)
+		trace_array_put(tr);
+	return ret;
+}
+
+/* By now time is told by a clock that is fine enough to measure with. */
 static int __init guard_init(void)
 {
 	guard_wq = alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	for (unsigned int limit = 0; limit < GUARD_NR_LIMITS; limit++) {
+		char *word;
+
+		while ((word = strsep(&guard_boot_text[limit], ","))) {
+			char *max = strrchr(word, ':'), *name = max ? word : NULL;
+			int ret;
+
+			if (max)
+				*max++ = '\0';
+			ret = guard_set_at_boot(name, limit, max ?: word);
+			if (ret)
+				pr_warn("no trace_%s=%s: %pe\n", guard_names[limit], word,
+					ERR_PTR(ret));
+		}
+	}
 	return 0;
 }
 fs_initcall_sync(guard_init);
