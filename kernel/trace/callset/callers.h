@@ -46,7 +46,14 @@ struct ftrace_callers *ftrace_callers_alloc(unsigned int bits);
 void ftrace_callers_free(struct ftrace_callers *callers);
 void ftrace_callers_reset(struct ftrace_callers *callers);
 void ftrace_callers_add(struct ftrace_callers *callers, unsigned long ip, unsigned long parent);
+
+#ifdef CONFIG_COUNT_TRACER
 void ftrace_callers_forget_range(unsigned long start, unsigned long end);
+#else
+static inline void ftrace_callers_forget_range(unsigned long start, unsigned long end)
+{
+}
+#endif
 
 /* All text lies within 2 GB of the kernel's: the lower halves of its addresses tell it apart. */
 static __always_inline u64 ftrace_callers_key(unsigned long ip, unsigned long parent)

@@ -15,7 +15,11 @@
 #include "sites.h"
 
 /* So many records' counts are allocated at a time, and so many stubs. */
-#define FTRACE_COUNT_GROUP	256
+#define FTRACE_COUNT_GROUP	128
+
+/* Calls by their time: of less than 32 ns, of less than 64 ns, ...; the last of 2.1 s or more. */
+#define FTRACE_LATENCY_BUCKETS	28
+#define FTRACE_LATENCY_FIRST	5
 
 /**
  * struct ftrace_time - the time of the calls of a site that have returned, on one CPU
@@ -23,6 +27,7 @@
  * @self: the same without the time that is in other functions' totals
  * @max: of the call that took the longest
  * @squares: the sum of the squares of the totals or the selves, modulo 2^64, if asked for
+ * @latency: how many calls took so long, in FTRACE_LATENCY_BUCKETS powers of two, if asked for
  *
  * All of it are u64: it is set to zero and allocated as counts are.
  */
@@ -31,6 +36,7 @@ struct ftrace_time {
 	u64	self;
 	u64	max;
 	u64	squares;
+	u64	latency[];
 };
 
 /**

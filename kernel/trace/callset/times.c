@@ -42,14 +42,19 @@
  * sleeps.
  */
 #include <linux/cleanup.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/container_of.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/percpu.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/trace_clock.h>
 #include <linux/timex.h>
@@ -63,6 +68,7 @@
 #include "../trace.h"
 
 #define TIMES_WORDS	(sizeof(struct ftrace_time) / sizeof(u64))
+#define TIMES_WORDS_MAX	(TIMES_WORDS + FTRACE_LATENCY_BUCKETS)
 #define TIMES_BUCKET	256
 
 /**
@@ -109,7 +115,7 @@ times_in_core(const struct ftrace_count_table *core, unsigned long i)
 
 	if (unlikely(!group))
 		return NULL;
-	time = (struct ftrace_time __percpu *)group + i % FTRACE_COUNT_GROUP;
+	time = (struct ftrace_time __percpu *)(group + i % FTRACE_COUNT_GROUP * core->words);
 	/* So that the compiler does not ask. */
 	if (!time)
 		__builtin_unreachable();
@@ -134,16 +140,16 @@ const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *
 	return (void __percpu *)(counts ? ftrace_counts_find(counts, table, index) : NULL);
 }
 
-static noinline struct ftrace_time __percpu *times_search(const struct ftrace_times *times,
+static noinline struct ftrace_time __percpu *times_search(const struct ftrace_counts *counts,
 							  unsigned long ip)
 {
 	const struct ftrace_table *table = ftrace_table_find(ip);
 	unsigned int i;
 
-	if (!table)
+	if (!table || !counts)
 		return NULL;
 	i = ftrace_table_lower_bound(table, ip);
-	return (void __percpu *)ftrace_times_find(times, table, i);
+	return (void __percpu *)ftrace_counts_find(counts, table, i);
 }
 
 /* Counting */
@@ -162,10 +168,25 @@ static noinline void times_set_max(u64 __percpu *max, u64 total)
 
 NOKPROBE_SYMBOL(times_set_max);
 
-/* A call took @total ns, of which @self are its own. times_is_longest() is to be asked. */
+/* Of a call that took so long. */
+static __always_inline unsigned long times_bucket(u64 total)
+{
+	const unsigned long first = FTRACE_LATENCY_FIRST - 1;
+	unsigned long bit;
+
+	total |= BIT_ULL(first);
+	/* The first takes fewer instructions. */
+	bit = BITS_PER_LONG == 64 ? __fls(total) : fls64(total) - 1;
+	return min(bit, first + FTRACE_LATENCY_BUCKETS - 1) - first;
+}
+
+/*
+ * A call took @total ns, of which @self are its own. A site has so many @words.
+ * times_is_longest() is to be asked.
+ */
 static __always_inline void times_add_to_site(const struct ftrace_times *times,
-					      struct ftrace_time __percpu *time, u64 total,
-					      u64 self)
+					      struct ftrace_time __percpu *time,
+					      unsigned int words, u64 total, u64 self)
 {
 	enum ftrace_times_square square = READ_ONCE(times->square);
 
@@ -176,6 +197,8 @@ static __always_inline void times_add_to_site(const struct ftrace_times *times,
 
 		this_cpu_add(time->squares, n * n);
 	}
+	if (unlikely(words > TIMES_WORDS))
+		this_cpu_inc(time->latency[times_bucket(total)]);
 }
 
 /* Whether times_set_max() has to follow. It looks again. */
@@ -188,15 +211,21 @@ static __always_inline bool times_is_longest(struct ftrace_time __percpu *time, 
 static void times_add(const struct ftrace_times *times, unsigned long ip, u64 total, u64 self)
 {
 	const struct ftrace_count_table *core = READ_ONCE(times->core);
+	const struct ftrace_counts *counts = READ_ONCE(times->counts);
 	struct ftrace_time __percpu *time;
+	unsigned int words = 0;
 
-	if (likely(core && ip - times_core.base < times_core.size))
+	if (likely(core && ip - times_core.base < times_core.size)) {
 		time = times_in_core(core, times_index(&times_core, ip - times_core.base));
-	else
-		time = times_search(times, ip);
+		words = core->words;
+	} else {
+		time = times_search(counts, ip);
+		if (time)
+			words = counts->words;
+	}
 	if (!time)
 		return;
-	times_add_to_site(times, time, total, self);
+	times_add_to_site(times, time, words, total, self);
 	if (times_is_longest(time, total))
 		times_set_max(&time->max, total);
 }
@@ -424,6 +453,7 @@ unsigned long ftrace_times_return(void)
 	struct task_struct *task = current;
 	unsigned long *stack = task->ret_stack, offset, idx, i, ret;
 	unsigned int start = task->curr_ret_stack - TIMES_ENTRY_WORDS;
+	const struct ftrace_count_table *core;
 	struct ftrace_time __percpu *time;
 	const struct ftrace_times *times;
 	struct ftrace_ret_stack *frame;
@@ -448,10 +478,11 @@ unsigned long ftrace_times_return(void)
 	if (unlikely(offset >= times_core.size))
 		return times_return_elsewhere(times, frame, total, self);
 	i = times_index(&times_core, offset);
-	time = times_in_core(times->core, i);
+	core = READ_ONCE(times->core);
+	time = times_in_core(core, i);
 	if (unlikely(!time))
 		return times_drop(frame, start);
-	times_add_to_site(times, time, total, self);
+	times_add_to_site(times, time, core->words, total, self);
 	ret = times_drop(frame, start);
 	if (times_is_longest(time, total))
 		return times_return_longest(&time->max, total, ret);
@@ -546,6 +577,18 @@ void ftrace_times_reset(struct ftrace_times *times)
 /* Users */
 
 /**
+ * ftrace_times_has_latency - whether there are counts of calls by their time
+ * @times: the user
+ *
+ * Context: ftrace_lock is held.
+ * Return: whether what ftrace_times_find() finds has struct ftrace_time::latency.
+ */
+bool ftrace_times_has_latency(const struct ftrace_times *times)
+{
+	return times->counts && times->counts->words > TIMES_WORDS;
+}
+
+/**
  * ftrace_times_init - make a user of times
  * @times: zeroed; its memory stays for a grace period after the last ftrace_times_stop(), as
  *	   ftrace_retire() waits for
@@ -607,16 +650,21 @@ static struct ftrace_table *times_core_table(void)
 /* Makes the counts that the callbacks find; they stay. */
 static int times_prepare(struct ftrace_times *times)
 {
+	unsigned int words = times->latency ? TIMES_WORDS_MAX : TIMES_WORDS;
 	struct ftrace_table *table = times_core_table();
 
 	lockdep_assert_held(&ftrace_lock);
+
+	BUILD_BUG_ON(FTRACE_COUNT_GROUP * TIMES_WORDS_MAX * sizeof(u64) > SZ_32K);
 
 	/* The architecture was not ready at boot, or there was no memory. */
 	if (!table || !table->nr)
 		return -ENODEV;
 	if (!times_core.size && times_fill_buckets(&times_core, table))
 		return -ENOMEM;
-	times->counts = times->counts ?: ftrace_counts_alloc(TIMES_WORDS);
+	if (times->counts && times->counts->words != words)
+		ftrace_times_drop(times);
+	times->counts = times->counts ?: ftrace_counts_alloc(words);
 	if (!times->counts)
 		return -ENOMEM;
 	WRITE_ONCE(times->core, ftrace_counts_table(times->counts, table));
@@ -638,7 +686,7 @@ static void times_forget(struct ftrace_times *times)
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
  * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
  * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
- * still there.
+ * still there, unless @times->latency has changed. They begin anew then.
  */
 int ftrace_times_start(struct ftrace_times *times)
 {

@@ -38,6 +38,7 @@ enum ftrace_times_square {
  * @core: those of the core kernel's sites
  * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
  * @square: the numbers to square
+ * @latency: whether calls are counted by their time, too; obeyed at the next start
  * @node: in the list of those that are started
  */
 struct ftrace_times {
@@ -49,6 +50,7 @@ struct ftrace_times {
 	struct ftrace_count_table	*core;
 	u32 __percpu			*off;
 	enum ftrace_times_square	square;
+	bool				latency;
 	struct list_head		node;
 };
 
@@ -59,6 +61,7 @@ bool ftrace_times_is_started(const struct ftrace_times *times);
 void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off);
 void ftrace_times_reset(struct ftrace_times *times);
 void ftrace_times_drop(struct ftrace_times *times);
+bool ftrace_times_has_latency(const struct ftrace_times *times);
 const struct ftrace_time __percpu *ftrace_times_find(const struct ftrace_times *times,
 						     const struct ftrace_table *table,
 						     unsigned int index);

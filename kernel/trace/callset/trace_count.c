@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tracer "count": how often each function is called, and nothing else; with the
- * option count-callers, from where; with count-times, for how long. trace_count_file.c has
- * the files that show it.
+ * option count-callers, from where; with count-times, for how long; with count-latency, how often
+ * for so long. trace_count_file.c has the files that show it.
  *
  * A call counts in the stub of its site (stubs.c), or in ftrace_count_call()
  * where it has no stub. Pairs of a function and its caller are counted by a second ops with the
@@ -14,7 +14,7 @@
  *     ops->func is that or, if some calls are not to be counted, count_call_asked().
  *     The same holds for callers_ops with count_caller() while the option is set, too.
  *  2. An instance has counts from the first time that it counts until it goes. A part of
- *     it has its memory at least as long as it counts.
+ *     it (count_parts[]) has its memory at least as long as it counts.
  *
  * Lock order:
  *	trace_types_lock > ftrace_lock
@@ -23,6 +23,7 @@
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
+#include <linux/array_size.h>
 #include <linux/cleanup.h>
 #include <linux/container_of.h>
 #include <linux/ftrace.h>
@@ -48,6 +49,7 @@ static struct tracer_opt count_opts[] = {
 	{ .name = "count-callers", .bit = COUNT_OPT_CALLERS },
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	{ .name = "count-times", .bit = COUNT_OPT_TIMES },
+	{ .name = "count-latency", .bit = COUNT_OPT_LATENCY },
 #endif
 	{ }
 };
@@ -199,7 +201,22 @@ static bool count_has_callers(const struct count_instance *ci)
 	return ci->callers_ops.flags & FTRACE_OPS_FL_ENABLED;
 }
 
-static int count_start_callers(struct count_instance *ci)
+static void count_zero_callers(struct count_instance *ci, bool wanted)
+{
+	if (count_has_callers(ci)) {
+		ftrace_callers_reset(ci->callers);
+		return;
+	}
+	ftrace_callers_free(ci->callers);
+	ci->callers = NULL;
+}
+
+static void count_stop_callers(struct count_instance *ci)
+{
+	unregister_ftrace_function(&ci->callers_ops);
+}
+
+static int count_start_callers(struct count_instance *ci, u32 options)
 {
 	struct ftrace_ops *ops = &ci->callers_ops;
 
@@ -229,67 +246,144 @@ static void count_choose_times(struct count_instance *ci)
 		ftrace_times_set_off(&ci->times, off ? ci->counts->off : NULL);
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static bool count_has_times(const struct count_instance *ci)
 {
-	return FTRACE_HAS_TIMES && ftrace_times_is_started(&ci->times);
+	return ftrace_times_is_started(&ci->times);
 }
 
-static int count_start_times(struct count_instance *ci)
+/* Times that are wanted next stay allocated. */
+static void count_zero_times(struct count_instance *ci, bool wanted)
 {
-	scoped_guard(mutex, &ftrace_lock)
+	if (wanted || count_has_times(ci))
+		ftrace_times_reset(&ci->times);
+	else
+		ftrace_times_drop(&ci->times);
+}
+
+static void count_stop_times(struct count_instance *ci)
+{
+	ftrace_times_stop(&ci->times);
+}
+
+static int count_start_times(struct count_instance *ci, u32 options)
+{
+	scoped_guard(mutex, &ftrace_lock) {
 		count_choose_times(ci);
-	return FTRACE_HAS_TIMES ? ftrace_times_start(&ci->times) : 0;
+		ci->times.latency = options & COUNT_OPT_LATENCY;
+	}
+	return ftrace_times_start(&ci->times);
+}
+#endif
+
+/* Calls */
+
+static bool count_has_calls(const struct count_instance *ci)
+{
+	return ci->tr->ops->counts;
 }
 
-/* Parts: callers and times, each of them counted if its option is set */
-
-/* Those that were counting. Their counts stay. */
-static void count_stop_parts(struct count_instance *ci, u32 options)
+static void count_zero_calls(struct count_instance *ci, bool wanted)
 {
-	lockdep_assert_held(&trace_types_lock);
-
-	if ((options & COUNT_OPT_CALLERS) && count_has_callers(ci))
-		unregister_ftrace_function(&ci->callers_ops);
-	if ((options & COUNT_OPT_TIMES) && count_has_times(ci))
-		ftrace_times_stop(&ci->times);
+	ftrace_counts_reset(ci->counts);
 }
 
-/* On failure no part is started. */
-static int count_start_parts(struct count_instance *ci, u32 options)
+static void count_stop_calls(struct count_instance *ci)
 {
+	unregister_ftrace_function(ci->tr->ops);
+	WRITE_ONCE(ci->tr->ops->counts, NULL);
+	ftrace_reset_array_ops(ci->tr);
+}
+
+static int count_start_calls(struct count_instance *ci, u32 options)
+{
+	struct trace_array *tr = ci->tr;
+	int ret;
+
+	tr->ops->counts = ci->counts;
+	ftrace_init_array_ops(tr, ftrace_count_call);
+	tr->ops->choose_func = count_choose_func;
+	ret = register_ftrace_function(tr->ops);
+	if (ret) {
+		tr->ops->counts = NULL;
+		ftrace_reset_array_ops(tr);
+	}
+	return ret;
+}
+
+/* All parts */
+
+/**
+ * struct count_part - a part of what an instance counts
+ * @options: those that ask for it
+ * @runs: whether it counts. Context of this and the rest: trace_types_lock is held
+ * @start: begin to count, with these of its options; takes ftrace_lock
+ * @stop: end that; the counts stay; takes ftrace_lock
+ * @zero: set the counts to zero, or free them unless it runs or is @wanted; ftrace_lock is held
+ */
+struct count_part {
+	u32	options;
+	bool	(*runs)(const struct count_instance *ci);
+	int	(*start)(struct count_instance *ci, u32 options);
+	void	(*stop)(struct count_instance *ci);
+	void	(*zero)(struct count_instance *ci, bool wanted);
+};
+
+static const struct count_part count_parts[] = {
+	{ COUNT_OPT_CALLS, count_has_calls, count_start_calls, count_stop_calls,
+	  count_zero_calls },
+	{ COUNT_OPT_CALLERS, count_has_callers, count_start_callers, count_stop_callers,
+	  count_zero_callers },
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	{ COUNT_OPT_TIMES | COUNT_OPT_LATENCY, count_has_times, count_start_times,
+	  count_stop_times, count_zero_times },
+#endif
+};
+
+#define for_each_count_part(part)							\
+	for ((part) = count_parts; (part) < count_parts + ARRAY_SIZE(count_parts); (part)++)
+
+/* A part that is asked for in another way stops, and starts if it is asked for. Its counts stay. */
+static int count_change_part(struct count_instance *ci, const struct count_part *part, u32 from,
+			     u32 to)
+{
+	u32 wanted = to & part->options;
+
+	if (wanted == (from & part->options))
+		return 0;
+	if (part->runs(ci))
+		part->stop(ci);
+	return wanted ? part->start(ci, wanted) : 0;
+}
+
+/* From the options @from to the options @to. If a part cannot start, back to those before. */
+static int count_change_parts(struct count_instance *ci, u32 from, u32 to)
+{
+	const struct count_part *part;
 	int ret = 0;
 
 	lockdep_assert_held(&trace_types_lock);
 
-	if (options & COUNT_OPT_CALLERS)
-		ret = count_start_callers(ci);
-	if (!ret && (options & COUNT_OPT_TIMES))
-		ret = count_start_times(ci);
-	if (ret)
-		count_stop_parts(ci, options);
+	for_each_count_part(part)
+		ret = ret ?: count_change_part(ci, part, from, to);
+	if (!ret)
+		return 0;
+	/* A part that cannot start again stays stopped. */
+	for_each_count_part(part)
+		count_change_part(ci, part, to, from);
 	return ret;
 }
 
-/*
- * Sets all counts to zero. The memory of a part that does not count is freed, except for times
- * that @wanted, the options for counting from now on, asks for.
- */
+/* @wanted: the options for counting from now on */
 static void count_zero(struct count_instance *ci, u32 wanted)
 {
+	const struct count_part *part;
+
 	lockdep_assert_held(&trace_types_lock);
 	lockdep_assert_held(&ftrace_lock);
 
-	if (count_has_callers(ci)) {
-		ftrace_callers_reset(ci->callers);
-	} else {
-		ftrace_callers_free(ci->callers);
-		ci->callers = NULL;
-	}
-	if (count_has_times(ci) || (FTRACE_HAS_TIMES && (wanted & COUNT_OPT_TIMES)))
-		ftrace_times_reset(&ci->times);
-	else if (FTRACE_HAS_TIMES)
-		ftrace_times_drop(&ci->times);
-	ftrace_counts_reset(ci->counts);
+	for_each_count_part(part)
+		part->zero(ci, wanted & part->options);
 }
 
 /**
@@ -309,47 +403,27 @@ void trace_count_zero(struct trace_array *tr)
 
 /* The tracer */
 
-static void count_stop(struct trace_array *tr)
-{
-	unregister_ftrace_function(tr->ops);
-	WRITE_ONCE(tr->ops->counts, NULL);
-	ftrace_reset_array_ops(tr);
-}
-
 static void count_tracer_reset(struct trace_array *tr)
 {
-	count_stop_parts(tr->callset.count, COUNT_OPT_CALLERS | COUNT_OPT_TIMES);
-	count_stop(tr);
+	count_change_parts(tr->callset.count, ~0, 0);
 }
 
 static int count_tracer_init(struct trace_array *tr)
 {
-	int ret;
+	u32 options = tr->current_trace_flags->val;
+	struct count_instance *ci;
 
 	if (!tr->ops)
 		return -ENOMEM;
 	/* A new instance has those of the top one, and count_set_flag() has not been told. */
-	WRITE_ONCE(tr->callset.count_options, tr->current_trace_flags->val);
+	WRITE_ONCE(tr->callset.count_options, options);
 	scoped_guard(mutex, &ftrace_lock) {
-		struct count_instance *ci = count_make(tr);
-
+		ci = count_make(tr);
 		if (!ci)
 			return -ENOMEM;
-		count_zero(ci, trace_count_options(tr));
-		tr->ops->counts = ci->counts;
+		count_zero(ci, options);
 	}
-	ftrace_init_array_ops(tr, ftrace_count_call);
-	tr->ops->choose_func = count_choose_func;
-	ret = register_ftrace_function(tr->ops);
-	if (ret) {
-		tr->ops->counts = NULL;
-		ftrace_reset_array_ops(tr);
-		return ret;
-	}
-	ret = count_start_parts(tr->callset.count, trace_count_options(tr));
-	if (ret)
-		count_stop(tr);
-	return ret;
+	return count_change_parts(ci, 0, options | COUNT_OPT_CALLS);
 }
 
 static void count_cpumask_changed(struct trace_array *tr)
@@ -375,10 +449,8 @@ static int count_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int se
 
 	if (!set == !(options & bit))
 		return 0;
-	if (runs && set)
-		ret = count_start_parts(tr->callset.count, bit);
-	else if (runs)
-		count_stop_parts(tr->callset.count, bit);
+	if (runs)
+		ret = count_change_parts(tr->callset.count, options, options ^ bit);
 	if (!ret)
 		WRITE_ONCE(tr->callset.count_options, options ^ bit);
 	return ret;

@@ -20,6 +20,9 @@ enum {
 	COUNT_OPT_CPUS		= BIT(1),
 	COUNT_OPT_CALLERS	= BIT(2),
 	COUNT_OPT_TIMES		= BIT(3),
+	COUNT_OPT_LATENCY	= BIT(4),
+	/* Of every instance that counts. */
+	COUNT_OPT_CALLS		= BIT(31),
 };
 
 /**
@@ -42,7 +45,18 @@ struct count_instance {
 
 u32 trace_count_options(const struct trace_array *tr);
 void trace_count_zero(struct trace_array *tr);
+
+#ifdef CONFIG_COUNT_TRACER
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
+#else
+static inline void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
+{
+}
+
+static inline void trace_count_forget(struct trace_array *tr)
+{
+}
+#endif
 
 #endif /* _KERNEL_TRACE_CALLSET_TRACE_COUNT_H */

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file of the tracer "count" (trace_count.c): function_counts has a line for each function
- * that was called, with its name, its module in brackets if it is in one, and the number of
- * calls.
+ * The files of the tracer "count" (trace_count.c). function_counts has a line for each function
+ * that was called, and a first line that begins with "# " and names the columns. Tabs separate
+ * these:
  *
- * The options count-sorted and count-cpus change that: the most frequent first; with the
- * counts of each possible CPU after their sum. With count-times the times of the calls that
- * have returned follow, "total=NS self=NS max=NS". With count-callers there is a line for each
- * function and caller, "FUNCTION <- CALLER"; these have no times. Any write, or opening the
+ *	count		the number of calls
+ *	function, module	the name; "-" stands for the kernel itself
+ *	caller, caller_module	the function that it returns to, with count-callers
+ *	total, self, max	nanoseconds of the calls that have returned, with count-times
+ *	cpu0, ...	the calls on each possible CPU, with count-cpus
+ *
+ * There are no times of pairs. Calls of pairs that there was no room for are in a last line, where
+ * names are "...". With count-sorted the most frequent come first. Any write, or opening the
  * file to truncate it, sets all counts to zero. Starting the tracer does so, too; its counts
  * can be read after it has stopped. Those of a module go with the module.
+ *
+ * function_latency has such lines with the option count-latency: the calls that have returned,
+ * their mean time, the times that 50, 90 and 99 % of them did not exceed, and the longest, in
+ * nanoseconds. Within a bucket of ftrace_time::latency calls are taken to be spread evenly.
  *
  * The text is made at once, with trace_types_lock and ftrace_lock held, when a reader begins.
  * If it does not fit into the buffer of the file, seq_file has it made again.
  */
+#include <linux/array_size.h>
+#include <linux/bits.h>
 #include <linux/cleanup.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 
 #include "callers.h"
 #include "counts.h"
@@ -160,23 +173,59 @@ static void count_sort_by_sum(struct count_line *lines, unsigned int nr)
 
 /* Showing them */
 
+static bool count_has_times_column(u32 options)
+{
+	return (options & COUNT_OPT_TIMES) && !(options & COUNT_OPT_CALLERS);
+}
+
+static const unsigned int count_percents[] = { 50, 90, 99 };
+
+static void count_show_columns(struct seq_file *m, u32 options)
+{
+	int cpu;
+
+	seq_puts(m, "# count\tfunction\tmodule");
+	if (options & COUNT_OPT_CALLERS)
+		seq_puts(m, "\tcaller\tcaller_module");
+	if (count_has_times_column(options))
+		seq_puts(m, "\ttotal\tself\tmax");
+	if (options & COUNT_OPT_CPUS) {
+		for_each_possible_cpu(cpu)
+			seq_printf(m, "\tcpu%d", cpu);
+	}
+	seq_putc(m, '\n');
+}
+
 static void count_show_times(struct seq_file *m, const struct ftrace_time __percpu *times)
 {
 	struct ftrace_time sum = { };
 	int cpu;
 
-	if (!times) {
-		seq_puts(m, " total=0 self=0 max=0");
-		return;
-	}
 	for_each_possible_cpu(cpu) {
-		const struct ftrace_time *time = per_cpu_ptr(times, cpu);
+		const struct ftrace_time *time;
 
+		if (!times)
+			break;
+		time = per_cpu_ptr(times, cpu);
 		sum.total += READ_ONCE(time->total);
 		sum.self += READ_ONCE(time->self);
 		sum.max = max(sum.max, READ_ONCE(time->max));
 	}
-	seq_printf(m, " total=%llu self=%llu max=%llu", sum.total, sum.self, sum.max);
+	seq_printf(m, "\t%llu\t%llu\t%llu", sum.total, sum.self, sum.max);
+}
+
+static void count_show_name(struct seq_file *m, unsigned long ip)
+{
+	char name[KSYM_SYMBOL_LEN], *module;
+
+	/* Text may go that is a caller. */
+	guard(rcu)();
+	if (!ip)
+		seq_puts(m, "\t...\t...");
+	else if (kallsyms_lookup(ip, NULL, NULL, &module, name))
+		seq_printf(m, "\t%s\t%s", name, module ?: "-");
+	else
+		seq_printf(m, "\t0x%lx\t-", ip);
 }
 
 static void count_show_line(struct seq_file *m, const struct count_line *line, u32 options,
@@ -185,21 +234,18 @@ static void count_show_line(struct seq_file *m, const struct count_line *line, u
 	u64 sum = 0;
 	int cpu;
 
-	if (!line->ip)
-		seq_puts(m, "... <- ...");
-	else
-		seq_printf(m, "%ps", (void *)line->ip);
-	if (line->caller)
-		seq_printf(m, " <- %ps", (void *)line->caller);
 	for_each_possible_cpu(cpu)
 		sum += counts[cpu];
-	seq_printf(m, " %llu", sum);
+	seq_printf(m, "%llu", sum);
+	count_show_name(m, line->ip);
+	if (options & COUNT_OPT_CALLERS)
+		count_show_name(m, line->caller);
+	if (count_has_times_column(options))
+		count_show_times(m, line->time);
 	if (options & COUNT_OPT_CPUS) {
 		for_each_possible_cpu(cpu)
-			seq_printf(m, " %llu", counts[cpu]);
+			seq_printf(m, "\t%llu", counts[cpu]);
 	}
-	if ((options & COUNT_OPT_TIMES) && !(options & COUNT_OPT_CALLERS))
-		count_show_times(m, line->time);
 	seq_putc(m, '\n');
 }
 
@@ -224,6 +270,95 @@ static int count_show_lines(struct seq_file *m, const struct count_line *lines, 
 	return 0;
 }
 
+/* Adds up the buckets of all CPUs. Returns how many calls these have. */
+static u64 count_sum_latency(const struct ftrace_time __percpu *times, struct ftrace_time *sum,
+			     u64 bucket[FTRACE_LATENCY_BUCKETS])
+{
+	u64 nr = 0;
+	int cpu;
+
+	*sum = (struct ftrace_time) { };
+	memset(bucket, 0, FTRACE_LATENCY_BUCKETS * sizeof(*bucket));
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_time *time = per_cpu_ptr(times, cpu);
+
+		sum->total += READ_ONCE(time->total);
+		sum->max = max(sum->max, READ_ONCE(time->max));
+		for (unsigned int i = 0; i < FTRACE_LATENCY_BUCKETS; i++) {
+			u64 calls = READ_ONCE(time->latency[i]);
+
+			bucket[i] += calls;
+			nr += calls;
+		}
+	}
+	return nr;
+}
+
+/* The time that the @percent of the @nr calls with the shortest times did not exceed. */
+static u64 count_percentile(const u64 bucket[FTRACE_LATENCY_BUCKETS], u64 nr, u64 max,
+			    unsigned int percent)
+{
+	u64 rank = nr - mul_u64_u64_div_u64(nr, 100 - percent, 100), from = 0;
+
+	for (unsigned int i = 0; i < FTRACE_LATENCY_BUCKETS; i++) {
+		u64 to = BIT_ULL(FTRACE_LATENCY_FIRST + i);
+
+		if (i == FTRACE_LATENCY_BUCKETS - 1 || to > max)
+			to = max;
+		if (rank <= bucket[i] && bucket[i])
+			return from + mul_u64_u64_div_u64(to - from, rank, bucket[i]);
+		rank -= bucket[i];
+		from = to;
+	}
+	return max;
+}
+
+static void count_show_latency(struct seq_file *m, const struct ftrace_time __percpu *times,
+			       unsigned long ip)
+{
+	u64 bucket[FTRACE_LATENCY_BUCKETS];
+	struct ftrace_time sum;
+	u64 nr = count_sum_latency(times, &sum, bucket);
+
+	if (!nr)
+		return;
+	seq_printf(m, "%llu", nr);
+	count_show_name(m, ip);
+	seq_printf(m, "\t%llu", div64_u64(sum.total, nr));
+	for (unsigned int i = 0; i < ARRAY_SIZE(count_percents); i++)
+		seq_printf(m, "\t%llu", count_percentile(bucket, nr, sum.max, count_percents[i]));
+	seq_printf(m, "\t%llu\n", sum.max);
+}
+
+static int count_latency_show(struct seq_file *m, void *v)
+{
+	const struct trace_array *tr = m->private;
+	struct count_line *lines __free(kvfree) = NULL;
+	const struct count_instance *ci;
+	unsigned int nr;
+
+	seq_puts(m, "# count\tfunction\tmodule\tmean\tp50\tp90\tp99\tmax\n");
+
+	guard(mutex)(&trace_types_lock);
+	guard(mutex)(&ftrace_lock);
+
+	ci = tr->callset.count;
+	if (!ci || !FTRACE_HAS_TIMES || !ftrace_times_has_latency(&ci->times))
+		return 0;
+	lines = kvmalloc_array(ftrace_nr_sites, sizeof(*lines), GFP_KERNEL);
+	if (!lines)
+		return -ENOMEM;
+	nr = count_find_functions(ci, lines);
+	if (trace_count_options(tr) & COUNT_OPT_SORTED)
+		count_sort_by_sum(lines, nr);
+	for (unsigned int i = 0; i < nr && !seq_has_overflowed(m); i++) {
+		if (lines[i].time)
+			count_show_latency(m, lines[i].time, lines[i].ip);
+		cond_resched();
+	}
+	return 0;
+}
+
 static int count_show(struct seq_file *m, void *v)
 {
 	const struct trace_array *tr = m->private;
@@ -236,6 +371,7 @@ static int count_show(struct seq_file *m, void *v)
 	guard(mutex)(&ftrace_lock);
 
 	options = trace_count_options(tr);
+	count_show_columns(m, options);
 	if (tr->callset.count && (options & COUNT_OPT_CALLERS))
 		callers = tr->callset.count->callers;
 	if (!tr->callset.count || (!callers && (options & COUNT_OPT_CALLERS)))
@@ -259,7 +395,9 @@ static int count_show(struct seq_file *m, void *v)
 	return count_show_lines(m, lines, nr, options);
 }
 
-/* The file */
+/* The files */
+
+static const struct file_operations count_latency_fops;
 
 /*
  * A guess at the length of the text, so that it is hardly ever made twice: most sites are never
@@ -289,7 +427,8 @@ static int count_open(struct inode *inode, struct file *filp)
 		trace_count_zero(tr);
 	if (filp->f_mode & FMODE_READ)
 		size = count_text_size(tr);
-	ret = single_open_size(filp, count_show, tr, size);
+	ret = single_open_size(filp, filp->f_op == &count_latency_fops ? count_latency_show :
+							       count_show, tr, size);
 	if (ret)
 		trace_array_put(tr);
 	return ret;
@@ -317,14 +456,25 @@ static const struct file_operations count_fops = {
 	.release	= count_release,
 };
 
+static const struct file_operations count_latency_fops = {
+	.open		= count_open,
+	.read		= seq_read,
+	.write		= count_write,
+	.llseek		= tracing_lseek,
+	.release	= count_release,
+};
+
 /**
- * trace_count_create_files - make the file of an instance
+ * trace_count_create_files - make the files of an instance
  * @tr: the instance
  * @parent: its directory
  */
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_counts", TRACE_MODE_WRITE, parent, tr, &count_fops);
+	if (FTRACE_HAS_TIMES)
+		trace_create_file("function_latency", TRACE_MODE_WRITE, parent, tr,
+				  &count_latency_fops);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

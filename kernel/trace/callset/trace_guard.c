@@ -7,9 +7,14 @@
  *	max_overhead	how many percent of each CPU's time the instance's records may take
  *	throttled	the functions and events that left, and why; a name written there, or
  *			an empty line for all, lets them come back
+ *	overhead_costs	how long a record of each kind takes on this machine: measured, and anew at
+ *			an empty line, or as it is written there; in the top directory only
+ *
+ * The parameters trace_max_rate= and trace_max_overhead= set limits at boot.
  *
  * While an instance has a limit, each CPU takes a sample of about one in so many records,
- * where they are recorded: filtered tasks, CPUs and functions do not count. A sample is a
+ * where they are recorded: filtered tasks, CPUs and functions do not count. It begins with each
+ * record, and takes fewer samples the more there are. A sample is a
  * count in a small table of the instance and the CPU. Ten times a second a work looks at the
  * tables of all CPUs, wherever it runs. It is queued while there are samples, and for a return that
  * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
@@ -35,15 +40,21 @@
 #include <linux/ftrace.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/kconfig.h>
 #include <linux/kstrtox.h>
+#include <linux/limits.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -68,8 +79,8 @@
 #define GUARD_MAX_PAUSE		(60ULL * NSEC_PER_SEC)
 
 #define GUARD_MAX_STEP		128
-/* So many samples in a GUARD_PERIOD are enough. */
-#define GUARD_SAMPLES		1024
+/* So many samples of a look are taken in each step. The next step is twice as long. */
+#define GUARD_SAMPLES		64
 #define GUARD_WAYS		8
 #define GUARD_SLOTS		512
 
@@ -78,8 +89,9 @@ enum guard_limit {
 	GUARD_LIMIT_OVERHEAD,
 	GUARD_NR_LIMITS,
 	GUARD_LIMIT_NONE = GUARD_NR_LIMITS,
-	/* The file that is no limit. */
+	/* The files that are no limits. */
 	GUARD_THROTTLED = GUARD_NR_LIMITS,
+	GUARD_COSTS,
 	GUARD_NR_FILES,
 };
 
@@ -87,6 +99,13 @@ static const char * const guard_names[] = {
 	[GUARD_LIMIT_RATE]	= "max_rate",
 	[GUARD_LIMIT_OVERHEAD]	= "max_overhead",
 	[GUARD_THROTTLED]	= "throttled",
+	[GUARD_COSTS]		= "overhead_costs",
+};
+
+static const char * const guard_kinds[TRACE_GUARD_NONE] = {
+	[TRACE_GUARD_FUNCTION]	= "function",
+	[TRACE_GUARD_GRAPH]	= "function_graph",
+	[TRACE_GUARD_EVENT]	= "event",
 };
 
 /**
@@ -143,6 +162,7 @@ struct trace_guard {
  * @since: when it left or returned
  * @pause: for how long it leaves
  * @rate: records a second when it left
+ * @cost: hundredths of a percent of the CPU's time that they took, as far as it is known
  * @cpu: the CPU with that rate
  * @times: how often it left
  * @over: the limit
@@ -156,18 +176,21 @@ struct guard_row {
 	u64			since;
 	u64			pause;
 	u64			rate;
+	u64			cost;
 	unsigned int		cpu;
 	unsigned int		times;
 	enum guard_limit	over;
 	char			name[];
 };
 
-/* How a CPU takes samples. */
+/**
+ * struct guard_steps - how a CPU takes samples
+ * @random: the last random number
+ * @taken: samples since the last look
+ */
 struct guard_steps {
-	u32	step;
 	u32	random;
 	u32	taken;
-	u32	seen;
 };
 
 DEFINE_STATIC_KEY_FALSE(trace_guard_on);
@@ -176,7 +199,7 @@ DEFINE_PER_CPU(int, trace_guard_left);
 static DEFINE_PER_CPU(struct guard_steps, guard_steps);
 
 static DEFINE_MUTEX(guard_mutex);
-/* Picoseconds of a record; 0 until they are asked for. */
+/* Picoseconds of a record, less than 2^32; 0 until they are asked for. */
 static u64 guard_cost[TRACE_GUARD_KINDS];
 
 static struct workqueue_struct *guard_wq;
@@ -200,11 +223,17 @@ static bool guard_has_limit(const struct trace_guard *guard)
 	       READ_ONCE(guard->max[GUARD_LIMIT_OVERHEAD]);
 }
 
-/* Records to the next sample: @steps->step in the mean, so that no loop keeps time with it. */
-static int guard_next(struct guard_steps *steps)
+/* So many records, in the mean, are between two samples: more where there are many. */
+static u32 guard_step(u32 taken)
+{
+	return 1 << min(taken / GUARD_SAMPLES, ilog2(GUARD_MAX_STEP));
+}
+
+/* Records to the next sample: @step in the mean, so that no loop keeps time with it. */
+static int guard_next(struct guard_steps *steps, u32 step)
 {
 	steps->random = steps->random * 1664525 + 1013904223;
-	return 1 + (((u64)steps->random * (2 * max(steps->step, 1) - 1)) >> 32);
+	return 1 + (((u64)steps->random * (2 * step - 1)) >> 32);
 }
 
 static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard_kind kind, u32 nr)
@@ -240,15 +269,17 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 {
 	struct trace_guard *guard;
 	struct guard_steps *steps;
+	u32 taken;
 
 	preempt_disable_notrace();
 	steps = this_cpu_ptr(&guard_steps);
-	this_cpu_write(trace_guard_left, guard_next(steps));
-	WRITE_ONCE(steps->taken, steps->taken + 1);
+	taken = READ_ONCE(steps->taken);
+	WRITE_ONCE(steps->taken, taken + 1);
+	this_cpu_write(trace_guard_left, guard_next(steps, guard_step(taken + 1)));
 	/* Its content before the pointer. Pairs with guard_get(). */
 	guard = smp_load_acquire(&tr->callset.guard);
 	if (guard && guard_has_limit(guard)) {
-		guard_note(this_cpu_ptr(guard->cpu), key, kind, max(steps->step, 1));
+		guard_note(this_cpu_ptr(guard->cpu), key, kind, guard_step(taken));
 		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, 1))
 			irq_work_queue(&guard_kick_work);
 	}
@@ -262,7 +293,7 @@ static void guard_collect(struct guard_cpu *gc)
 	struct guard_slot *slot;
 
 	for_each_guard_slot(slot, gc) {
-		u64 cost = guard_cost[READ_ONCE(slot->kind)];
+		u64 cost = READ_ONCE(guard_cost[READ_ONCE(slot->kind)]);
 
 		slot->calls = READ_ONCE(slot->nr) - slot->seen;
 		slot->seen += slot->calls;
@@ -445,6 +476,7 @@ static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned
 			continue;
 		row->moves = true;
 		row->rate = mul_u64_u64_div_u64(slot->calls, NSEC_PER_SEC, guard->time);
+		row->cost = mul_u64_u64_div_u64(slot->cost, 10000, guard->time);
 		row->cpu = cpu;
 		row->over = slot->over;
 	}
@@ -557,7 +589,8 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 			struct guard_cpu *gc = per_cpu_ptr(guard->cpu, cpu);
 
 			guard_collect(gc);
-			guard_decide(guard, gc, per_cpu(guard_steps, cpu).step);
+			guard_decide(guard, gc,
+				     guard_step(READ_ONCE(per_cpu(guard_steps, cpu).taken)));
 			guard_take(guard, gc, cpu);
 			guard_make_room(gc);
 			cond_resched();
@@ -572,19 +605,8 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 	return next;
 }
 
-/* Fits a CPU's step to its rate in the last @time. Returns how many samples it took. */
-static u32 guard_fit_step(struct guard_steps *steps, u64 time)
-{
-	u32 taken = READ_ONCE(steps->taken) - steps->seen;
-	u64 records = mul_u64_u64_div_u64((u64)taken * max(steps->step, 1), GUARD_PERIOD_NS, time);
-
-	steps->seen += taken;
-	WRITE_ONCE(steps->step, clamp(records / GUARD_SAMPLES, 1, GUARD_MAX_STEP));
-	return taken;
-}
-
-/* Returns whether there were samples, or it is too early to say. */
-static bool guard_fit_steps(u64 now)
+/* Begins with short steps again. Returns whether there were samples, or it is too early to say. */
+static bool guard_restart_steps(u64 now)
 {
 	static u64 last;
 	bool any = false;
@@ -592,8 +614,13 @@ static bool guard_fit_steps(u64 now)
 
 	if (now < last + GUARD_MIN_NS)
 		return true;
-	for_each_possible_cpu(cpu)
-		any |= guard_fit_step(per_cpu_ptr(&guard_steps, cpu), now - last);
+	for_each_possible_cpu(cpu) {
+		struct guard_steps *steps = per_cpu_ptr(&guard_steps, cpu);
+
+		any |= READ_ONCE(steps->taken);
+		/* A sample that is taken now may undo this until the next look. */
+		WRITE_ONCE(steps->taken, 0);
+	}
 	last = now;
 	return any;
 }
@@ -611,12 +638,54 @@ static void guard_look(struct work_struct *work)
 		if (tr->callset.guard)
 			next = min(next, guard_look_at(tr->callset.guard, now));
 	}
-	if (guard_fit_steps(now))
+	if (guard_restart_steps(now))
 		next = min(next, GUARD_PERIOD);
 	else
 		WRITE_ONCE(guard_awake, 0);
 	if (next < MAX_JIFFY_OFFSET)
 		queue_delayed_work(guard_wq, &guard_work, next);
+}
+
+/* Costs */
+
+/* Measures the costs: all of them, or those that are not known yet. */
+static int guard_measure(bool all)
+{
+	u64 cost[TRACE_GUARD_KINDS] = { };
+	int ret;
+
+	lockdep_assert_held(&guard_mutex);
+
+	ret = trace_guard_measure(cost);
+	for (unsigned int kind = 0; !ret && kind < TRACE_GUARD_NONE; kind++) {
+		if (all || !guard_cost[kind])
+			WRITE_ONCE(guard_cost[kind], min(cost[kind], U32_MAX));
+	}
+	return ret;
+}
+
+static bool guard_costs_known(void)
+{
+	return guard_cost[TRACE_GUARD_FUNCTION] && guard_cost[TRACE_GUARD_EVENT] &&
+	       (guard_cost[TRACE_GUARD_GRAPH] || !IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER));
+}
+
+/* @text: "KIND PICOSECONDS", or empty to measure all */
+static int guard_set_cost(char *text)
+{
+	char *word = strsep(&text, " ");
+	unsigned int cost;
+	int kind;
+
+	guard(mutex)(&guard_mutex);
+
+	if (!*word)
+		return guard_measure(true);
+	kind = match_string(guard_kinds, TRACE_GUARD_NONE, word);
+	if (kind < 0 || !text || kstrtouint(skip_spaces(text), 10, &cost) || !cost)
+		return -EINVAL;
+	WRITE_ONCE(guard_cost[kind], cost);
+	return 0;
 }
 
 /* On and off */
@@ -626,7 +695,7 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 {
 	struct trace_guard *guard = tr->callset.guard;
 
-	if (guard)
+	if (guard || !guard_wq)
 		return guard;
 	guard = kzalloc_obj(*guard);
 	if (!guard)
@@ -654,8 +723,8 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 
 	guard(mutex)(&guard_mutex);
 
-	if (limit == GUARD_LIMIT_OVERHEAD && max && !guard_cost[TRACE_GUARD_FUNCTION]) {
-		ret = trace_guard_measure(guard_cost);
+	if (limit == GUARD_LIMIT_OVERHEAD && max && !guard_costs_known()) {
+		ret = guard_measure(false);
 		if (ret)
 			return ret;
 	}
@@ -730,6 +799,7 @@ static const char * const guard_errs[] = {
 	[GUARD_LIMIT_RATE]	= "Expected records a second",
 	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
 	[GUARD_THROTTLED]	= "Not throttled",
+	[GUARD_COSTS]		= "Expected function, function_graph or event, and picoseconds",
 };
 
 static const struct file_operations guard_fops[GUARD_NR_FILES];
@@ -738,7 +808,7 @@ static void guard_show_rows(struct seq_file *m, const struct trace_guard *guard)
 {
 	const struct guard_row *row;
 
-	seq_puts(m, "# since until records-a-second CPU times name: limit\n");
+	seq_puts(m, "# since until records-a-second percent CPU times name: limit\n");
 	if (!guard)
 		return;
 
@@ -749,17 +819,30 @@ static void guard_show_rows(struct seq_file *m, const struct trace_guard *guard)
 		struct timespec64 until = ns_to_timespec64(guard_due(row));
 
 		if (guard_is_out(guard, row))
-			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %u %u %s: %s\n",
+			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %llu.%02llu %u %u %s: %s\n",
 				   since.tv_sec, since.tv_nsec / NSEC_PER_USEC,
-				   until.tv_sec, until.tv_nsec / NSEC_PER_USEC, row->rate, row->cpu,
-				   row->times, row->name, guard_names[row->over]);
+				   until.tv_sec, until.tv_nsec / NSEC_PER_USEC, row->rate,
+				   row->cost / 100, row->cost % 100, row->cpu, row->times,
+				   row->name, guard_names[row->over]);
 	}
+}
+
+static void guard_show_costs(struct seq_file *m)
+{
+	seq_puts(m, "# kind picoseconds\n");
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
+		seq_printf(m, "%s %llu\n", guard_kinds[kind], READ_ONCE(guard_cost[kind]));
 }
 
 static int guard_show(struct seq_file *m, void *v)
 {
 	unsigned int file = m->file->f_op - guard_fops;
 	const struct trace_array *tr = m->private;
+
+	if (file == GUARD_COSTS) {
+		guard_show_costs(m);
+		return 0;
+	}
 
 	guard(mutex)(&trace_types_lock);
 
@@ -813,6 +896,9 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 		ret = tr->callset.guard ?
 		      guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
 		right = ret || !*text;
+	} else if (file == GUARD_COSTS) {
+		ret = guard_set_cost(text);
+		right = ret != -EINVAL;
 	} else {
 		right = guard_parse(file, text, &max);
 		ret = right ? guard_set(tr, file, max) : 0;
@@ -846,12 +932,67 @@ static const struct file_operations guard_fops[] = {
  */
 void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
 {
-	guard_wq = guard_wq ?: alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
-	if (!guard_wq)
-		return;
-	for (unsigned int i = 0; i < GUARD_NR_FILES; i++)
+	unsigned int nr = tr->flags & TRACE_ARRAY_FL_GLOBAL ? GUARD_NR_FILES : GUARD_COSTS;
+
+	for (unsigned int i = 0; i < nr; i++)
 		trace_create_file(guard_names[i], TRACE_MODE_WRITE, parent, tr, &guard_fops[i]);
 }
+
+/* Boot */
+
+static char *guard_boot_text[GUARD_NR_LIMITS] __initdata;
+
+static int __init guard_boot_rate(char *text)
+{
+	guard_boot_text[GUARD_LIMIT_RATE] = text;
+	return 1;
+}
+__setup("trace_max_rate=", guard_boot_rate);
+
+static int __init guard_boot_overhead(char *text)
+{
+	guard_boot_text[GUARD_LIMIT_OVERHEAD] = text;
+	return 1;
+}
+__setup("trace_max_overhead=", guard_boot_overhead);
+
+/* @name: an instance that is made at boot; NULL for the top */
+static int __init guard_set_at_boot(const char *name, enum guard_limit limit, const char *text)
+{
+	struct trace_array *tr = name ? trace_array_find_get(name) : trace_get_global_array();
+	unsigned int max;
+	int ret;
+
+	if (!tr)
+		return -ENOENT;
+	ret = guard_parse(limit, text, &max) ? guard_set(tr, limit, max) : -EINVAL;
+	if (name)
+		trace_array_put(tr);
+	return ret;
+}
+
+/* By now time is told by a clock that is fine enough to measure with. */
+static int __init guard_init(void)
+{
+	guard_wq = alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
+	for (unsigned int limit = 0; limit < GUARD_NR_LIMITS; limit++) {
+		char *word;
+
+		while ((word = strsep(&guard_boot_text[limit], ","))) {
+			char *max = strrchr(word, ':'), *name = max ? word : NULL;
+			int ret;
+
+			if (max)
+				*max++ = '\0';
+			ret = guard_set_at_boot(name, limit, max ?: word);
+			if (ret)
+				pr_warn("no trace_%s=%s: %pe\n", guard_names[limit], word,
+					ERR_PTR(ret));
+		}
+	}
+	return 0;
+}
+fs_initcall_sync(guard_init);
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/trace_guard_kunit.c"

@@ -9,6 +9,10 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_X86
+#include <asm/rmwcc.h>
+#endif
+
 struct dentry;
 struct trace_array;
 
@@ -28,7 +32,7 @@ enum trace_guard_kind {
 	TRACE_GUARD_KINDS,
 };
 
-#ifdef CONFIG_FTRACE_CALLSETS
+#ifdef CONFIG_TRACING_GUARD
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
@@ -41,14 +45,25 @@ void trace_guard_forget(struct trace_array *tr);
 u64 trace_guard_clock(void);
 int trace_guard_measure(u64 *cost);
 
+/* Returns whether a sample is due. */
+static __always_inline bool trace_guard_count_down(void)
+{
+#ifdef CONFIG_X86
+	/* One instruction, which leaves the answer in the flags. */
+	return GEN_UNARY_RMWcc("decl", __my_cpu_var(trace_guard_left), le, __percpu_arg([var]));
+#else
+	this_cpu_dec(trace_guard_left);
+	return this_cpu_read(trace_guard_left) <= 0;
+#endif
+}
+
 /* Something was recorded: @key is the function's site, or the event's file. */
 static __always_inline void trace_guard_count(struct trace_array *tr, unsigned long key,
 					      enum trace_guard_kind kind)
 {
 	if (!static_branch_likely(&trace_guard_on))
 		return;
-	this_cpu_dec(trace_guard_left);
-	if (unlikely(this_cpu_read(trace_guard_left) <= 0))
+	if (unlikely(trace_guard_count_down()))
 		trace_guard_sample(tr, key, kind);
 }
 #else

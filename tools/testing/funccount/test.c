@@ -150,17 +150,22 @@ static void test_count_lines(void)
 {
 	uint64_t number[3];
 
-	result(count_line("vfs_read 12", number, "vfs_read", NULL) == 1 && number[0] == 12,
+	result(count_line("12\tvfs_read\t-", number, "vfs_read", NULL) == 1 && number[0] == 12,
 	       "counts", "a function");
-	result(count_line("a [m] 3 1 2", number, "a", "m") == 3 && number[2] == 2,
+	result(count_line("3\ta\tm\t1\t2", number, "a", "m") == 3 && number[2] == 2,
 	       "counts", "one of a module, with CPUs");
-	result(count_line("? 18446744073709551615", number, "?", NULL) == 1 &&
+	result(count_line("18446744073709551615\t?\t-", number, "?", NULL) == 1 &&
 	       number[0] == UINT64_MAX, "counts", "the highest");
-	result(count_line("a", number, "a", NULL) == -1, "counts", "no count");
-	result(count_line("a [m]", number, "a", "m") == -1, "counts", "no count, but a module");
-	result(count_line("a b", number, "a", NULL) == -1, "counts", "a word for a count");
-	result(count_line("a 1 2 3 4", number, "a", NULL) == -1, "counts", "too many CPUs");
-	result(count_line("a 18446744073709551616", number, "a", NULL) == -1, "counts",
+	result(count_line("4\ta\t-\t10\t20", number, "a", NULL) == 3 && number[1] == 10,
+	       "counts", "one with times");
+	result(count_line("1", number, NULL, NULL) == -1, "counts", "no function");
+	result(count_line("1\ta", number, "a", NULL) == -1, "counts", "no module");
+	result(count_line("b\ta\t-", number, "a", NULL) == -1, "counts", "a word for a count");
+	result(count_line("# count\tfunction\tmodule", number, NULL, NULL) == -1, "counts",
+	       "the names of the columns");
+	result(count_line("6\ta\t-\t1\t2\t3", number, "a", NULL) == -1, "counts",
+	       "too many CPUs");
+	result(count_line("18446744073709551616\ta\t-", number, "a", NULL) == -1, "counts",
 	       "more than 64 bits");
 	result(count_line("", number, NULL, NULL) == -1, "counts", "nothing");
 }
@@ -411,6 +416,31 @@ static void test_cpu_reports(void)
 	counts_free(&c);
 }
 
+#define SHORT	"\"mean\":40,\"p50\":31,\"p90\":62,\"p99\":99,\"max\":120"
+
+static void test_latency_reports(void)
+{
+	static const uint64_t short_ones[] = { 40, 31, 62, 99, 120 };
+	static const uint64_t long_ones[] = { 3, 2, 1234567890, 1234567891, 1234567892 };
+	struct report r = plain;
+	struct counts c;
+
+	r.latency = true;
+	counts_init(&c, 5);
+	counts_add(&c, "a", NULL, 7, short_ones);
+	expect_report("times", report_of(&r, &c, report_text),
+		      "FUNC                                    COUNT     MEAN      P50      P90      P99      MAX\n"
+		      "a                                           7       40       31       62       99      120\n");
+	expect_report("JSON of times", report_of(&r, &c, report_json),
+		      JSON("1", "7", "{\"function\":\"a\",\"module\":null,\"count\":7," SHORT "}"));
+	counts_free(&c);
+	counts_add(&c, "b", NULL, 7, long_ones);
+	expect_report("long times", report_of(&r, &c, report_text),
+		      "FUNC                                      COUNT       MEAN        P50        P90        P99        MAX\n"
+		      "b                                             7          3          2 1234567890 1234567891 1234567892\n");
+	counts_free(&c);
+}
+
 /* Random lines of the usual characters: nothing is read that is not there. */
 static void test_random(void)
 {
@@ -456,6 +486,7 @@ int main(void)
 	test_subtract();
 	test_reports();
 	test_cpu_reports();
+	test_latency_reports();
 	test_random();
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;

@@ -52,6 +52,7 @@ static const char help[] =
 "  -m, --module=NAME       count functions of this module only\n"
 "  -M, --by-module         write a line for each module, not for each function\n"
 "  -C, --per-cpu           write the counts of each CPU, too\n"
+"  -L, --latency           write how long the calls took, in nanoseconds, too\n"
 "  -p, --pid=PID[,PID]...  count calls by these processes only, and by what they start\n"
 "  -f, --follow            count calls by COMMAND only, and by what it starts\n"
 "  -P, --profiler          count with the function profiler, which costs more\n"
@@ -69,6 +70,7 @@ static const struct option options[] = {
 	{ "module", required_argument, NULL, 'm' },
 	{ "by-module", no_argument, NULL, 'M' },
 	{ "per-cpu", no_argument, NULL, 'C' },
+	{ "latency", no_argument, NULL, 'L' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'f' },
 	{ "profiler", no_argument, NULL, 'P' },
@@ -122,6 +124,10 @@ static void take_option(int c)
 	case 'C':
 		opt.wanted.per_cpu = true;
 		break;
+	case 'L':
+		opt.wanted.latency = true;
+		opt.report.latency = true;
+		break;
 	case 'p':
 		add_pids(optarg);
 		break;
@@ -166,7 +172,7 @@ static void take_command_line(int argc, char **argv)
 	/* getopt_long() moves the options before the words, but not over a "--". */
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		;
-	while ((c = getopt_long(i, argv, "d:i:t:m:MCp:fPTjVh", options, NULL)) != -1)
+	while ((c = getopt_long(i, argv, "d:i:t:m:MCLp:fPTjVh", options, NULL)) != -1)
 		take_option(c);
 	opt.wanted.glob = argv + optind;
 	opt.wanted.nr_globs = i - optind;
@@ -183,6 +189,8 @@ static void take_command_line(int argc, char **argv)
 	}
 	if (opt.follow && opt.wanted.nr_pids)
 		usage_error("--follow and --pid cannot be combined");
+	if (opt.wanted.latency && (opt.interval || opt.report.by_module || opt.wanted.per_cpu))
+		usage_error("--latency cannot be combined with --interval, --by-module, --per-cpu");
 }
 
 /* The counters of this system */
@@ -212,8 +220,9 @@ static void find_counter(void)
 	opt.report.counter = opt.counter->name;
 	if (opt.counter == &tracer_counter)
 		return;
-	if (opt.follow || opt.wanted.nr_pids)
-		die("%s needs the tracer count, %s", opt.follow ? "--follow" : "--pid",
+	if (opt.follow || opt.wanted.nr_pids || opt.wanted.latency)
+		die("%s needs the tracer count, %s",
+		    opt.follow ? "--follow" : opt.wanted.nr_pids ? "--pid" : "--latency",
 		    has_tracer ? "not the profiler" : "which this kernel does not have");
 	if (!has_tracer)
 		warn("this kernel has no tracer count; the function profiler costs more");
@@ -386,7 +395,10 @@ int main(int argc, char **argv)
 			add_pid(pid);
 	}
 	nr = opt.counter->prepare(&opt.wanted);
-	counts_init(&last, opt.wanted.per_cpu ? opt.wanted.nr_cpus : 0);
+	if (opt.wanted.latency)
+		counts_init(&last, LATENCY_COLUMNS);
+	else
+		counts_init(&last, opt.wanted.per_cpu ? opt.wanted.nr_cpus : 0);
 	opt.counter->start();
 	begin = clock_ns(CLOCK_MONOTONIC);
 	last_time = begin;

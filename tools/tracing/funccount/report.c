@@ -18,6 +18,14 @@
 #define NAME_WIDTH	36
 #define COUNT_WIDTH	8
 
+/* As tables name them, and JSON does. */
+static const struct {
+	const char *title;
+	const char *member;
+} latency_columns[] = {
+	{ "MEAN", "mean" }, { "P50", "p50" }, { "P90", "p90" }, { "P99", "p99" }, { "MAX", "max" },
+};
+
 static size_t first_row(const struct report *r, const struct counts *c)
 {
 	return r->top && r->top < c->nr ? c->nr - r->top : 0;
@@ -33,21 +41,25 @@ static int max_int(int a, int b)
 	return a > b ? a : b;
 }
 
-static uint64_t highest_count(const struct counts *c)
+static uint64_t highest_number(const struct report *r, const struct counts *c)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < c->nr; i++) {
 		if (c->row[i].count > most)
 			most = c->row[i].count;
+		for (unsigned int j = 0; r->latency && j < c->nr_cpus; j++) {
+			if (c->row[i].cpu[j] > most)
+				most = c->row[i].cpu[j];
+		}
 	}
 	return most;
 }
 
-/* Whether a CPU has a column. */
+/* Whether a CPU has a column. Each of the times has. */
 static bool shown_cpu(const struct report *r, const struct counts *c, unsigned int cpu)
 {
-	if (r->online[cpu])
+	if (r->latency || r->online[cpu])
 		return true;
 	for (size_t i = 0; i < c->nr; i++) {
 		if (c->row[i].cpu[cpu])
@@ -85,7 +97,9 @@ static void text_heading(FILE *f, const struct report *r, const struct counts *c
 	}
 	fprintf(f, "%-*s %*s", NAME_WIDTH, r->by_module ? "MODULE" : "FUNC", width, "COUNT");
 	for (unsigned int i = 0; i < c->nr_cpus; i++) {
-		if (shown[i])
+		if (r->latency)
+			fprintf(f, " %*s", width, latency_columns[i].title);
+		else if (shown[i])
 			fprintf(f, " %*sCPU%u", width - 3 - digits(r->cpus[i]), "", r->cpus[i]);
 	}
 	fputc('\n', f);
@@ -99,7 +113,7 @@ static void text_heading(FILE *f, const struct report *r, const struct counts *c
  */
 void report_text(FILE *f, const struct report *r, const struct counts *c)
 {
-	int width = max_int(COUNT_WIDTH, digits(highest_count(c)));
+	int width = max_int(COUNT_WIDTH, digits(highest_number(r, c)));
 	bool *shown = alloc(c->nr_cpus, sizeof(*shown));
 
 	for (unsigned int i = 0; i < c->nr_cpus; i++)
@@ -144,7 +158,9 @@ static void json_row(FILE *f, const struct report *r, const struct row *row, uns
 	fputs("\"module\":", f);
 	json_string(f, row->module);
 	fprintf(f, ",\"count\":%" PRIu64, row->count);
-	if (nr_cpus)
+	for (unsigned int i = 0; r->latency && i < nr_cpus; i++)
+		fprintf(f, ",\"%s\":%" PRIu64, latency_columns[i].member, row->cpu[i]);
+	if (nr_cpus && !r->latency)
 		json_cpus(f, r, row, nr_cpus);
 	fputc('}', f);
 }

@@ -21,6 +21,7 @@
  * @cpus: the numbers of the CPUs of the tables
  * @online: whether each of them has a column even if nothing was called there
  * @by_module: the rows are modules
+ * @latency: the rows have times in place of counts of CPUs
  * @timestamp: write the time of day first
  * @time: when the table was read, in nanoseconds since 1970
  * @ns: how long it was counted, in nanoseconds
@@ -31,6 +32,7 @@ struct report {
 	const unsigned int *cpus;
 	const bool *online;
 	bool by_module;
+	bool latency;
 	bool timestamp;
 	uint64_t time;
 	uint64_t ns;

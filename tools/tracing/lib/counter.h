@@ -21,6 +21,8 @@
 
 #include "counts.h"
 
+#define LATENCY_COLUMNS	5
+
 /**
  * struct wanted - the functions and tasks that are to be counted
  * @glob: the functions
@@ -31,6 +33,8 @@
  * @cpus: the numbers of all possible CPUs
  * @nr_cpus: how many they are
  * @per_cpu: whether each CPU's calls are wanted
+ * @latency: whether instead of these the LATENCY_COLUMNS times of calls are, in nanoseconds: mean,
+ *	     p50, p90, p99, max
  * @set_up: the profiler is to count the functions that the top instance is set up to trace: its
  *	    filter stays
  */
@@ -43,6 +47,7 @@ struct wanted {
 	unsigned int *cpus;
 	unsigned int nr_cpus;
 	bool per_cpu;
+	bool latency;
 	bool set_up;
 };
 
@@ -51,7 +56,7 @@ struct wanted {
  * @name: as programs are told
  * @prepare: choose the functions; returns how many there are
  * @start: begin to count; after this, calls are counted
- * @read: take the counts so far into an empty table
+ * @read: take the counts so far into an empty table; times are not merged
  * @stop: count no more; @read still works
  * @end: put everything back as it was before
  *

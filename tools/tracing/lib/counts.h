@@ -14,7 +14,7 @@
  * @name: the function; NULL if the row is a whole module
  * @module: the module; NULL for the kernel itself, "?" where it is not known
  * @count: how often it was called
- * @cpu: the same for each CPU of the table; NULL if that has no CPUs
+ * @cpu: the same for each CPU of the table, or its times (struct wanted); NULL if it has neither
  */
 struct row {
 	char *name;
@@ -28,7 +28,7 @@ struct row {
  * @row: the rows
  * @nr: how many there are
  * @max: for how many there is room
- * @nr_cpus: for how many CPUs each row has a count; 0 if only in all
+ * @nr_cpus: for how many CPUs each row has a count, or how many times; 0 if only in all
  */
 struct counts {
 	struct row *row;

@@ -221,29 +221,33 @@ bool parse_function(char *line, char **name, char **module)
 }
 
 /**
- * parse_count - a line of function_counts
- * @line: the line
+ * parse_count - a line of function_latency, or of function_counts without callers
+ * @line: the line; not the first, which names the columns
  * @name: the function
  * @module: its module, or NULL
- * @number: takes the count, and the counts of the CPUs if the line has them
- * @max: for how many @number has room
+ * @number: takes the count, and what follows the module: the counts of CPUs, or times
+ * @max: for how many @number has room, at least one
  *
  * Returns: how many numbers there are; -1 if it is not such a line.
  */
 int parse_count(char *line, char **name, char **module, uint64_t *number, unsigned int max)
 {
-	unsigned int nr = 0;
-	char *word;
+	char *word = take_word(&line);
+	unsigned int nr = 1;
 
-	*name = take_word(&line);
-	if (!*name)
+	if (!word || !parse_number(word, UINT64_MAX, &number[0]))
 		return -1;
-	*module = take_module(&line);
+	*name = take_word(&line);
+	*module = *name ? take_word(&line) : NULL;
+	if (!*module)
+		return -1;
+	if (!strcmp(*module, "-"))
+		*module = NULL;
 	while ((word = take_word(&line))) {
 		if (nr == max || !parse_number(word, UINT64_MAX, &number[nr++]))
 			return -1;
 	}
-	return nr ? (int)nr : -1;
+	return nr;
 }
 
 /**

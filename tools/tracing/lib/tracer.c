@@ -15,14 +15,19 @@
 #include "util.h"
 
 #define COUNTS		"function_counts"
+#define LATENCIES	"function_latency"
 #define COUNT_CPUS	"options/count-cpus"
+#define COUNT_LATENCY	"options/count-latency"
 
 /* They put more into a line than is read here. */
-static const char *const other_parts[] = { "options/count-callers", "options/count-times" };
+static const char *const other_parts[] = {
+	"options/count-callers", "options/count-times", COUNT_LATENCY,
+};
 
 static struct tracefs_instance *own;
-static unsigned int nr_cpus;
-static bool per_cpu;
+/* After the count. */
+static unsigned int nr_columns;
+static bool latency;
 static uint64_t *numbers;
 
 static size_t tracer_prepare(const struct wanted *wanted)
@@ -30,16 +35,22 @@ static size_t tracer_prepare(const struct wanted *wanted)
 	struct counts functions;
 	size_t nr;
 
-	nr_cpus = wanted->nr_cpus;
-	per_cpu = wanted->per_cpu;
-	/* The sum, and each CPU's. */
-	numbers = alloc(nr_cpus + 1, sizeof(*numbers));
+	latency = wanted->latency;
+	if (latency)
+		nr_columns = LATENCY_COLUMNS;
+	else if (wanted->per_cpu)
+		nr_columns = wanted->nr_cpus;
+	numbers = alloc(nr_columns + 1, sizeof(*numbers));
 	own = instance_make(profiler_recover);
 	/* It begins with the options of the top instance. */
-	file_set(own, COUNT_CPUS, per_cpu ? "1" : "0");
+	file_set(own, COUNT_CPUS, wanted->per_cpu ? "1" : "0");
 	for (unsigned int i = 0; i < ARRAY_SIZE(other_parts); i++)
 		if (tracefs_file_exists(own, other_parts[i]))
 			file_set(own, other_parts[i], "0");
+	if (latency && !tracefs_file_exists(own, COUNT_LATENCY))
+		die("the tracer count of this kernel does not tell how long calls take");
+	if (latency)
+		file_set(own, COUNT_LATENCY, "1");
 	filter_set(own, wanted);
 	counts_init(&functions, 0);
 	filter_functions(own, wanted, &functions);
@@ -56,18 +67,22 @@ static void tracer_start(void)
 
 static void tracer_read(struct counts *counts)
 {
-	char *text = file_read(own, COUNTS);
+	const char *file = latency ? LATENCIES : COUNTS;
+	char *text = file_read(own, file);
 	char *line, *next = text, *name, *module;
 	int nr;
 
 	while ((line = strsep(&next, "\n")) && *line) {
-		nr = parse_count(line, &name, &module, numbers, nr_cpus + 1);
-		if (nr < 1 || (per_cpu && (unsigned int)nr != nr_cpus + 1))
-			die(COUNTS " has a line for '%s' that is not understood", line);
-		counts_add(counts, name, module, numbers[0], per_cpu ? numbers + 1 : NULL);
+		if (*line == '#')
+			continue;
+		nr = parse_count(line, &name, &module, numbers, nr_columns + 1);
+		if (nr != (int)nr_columns + 1)
+			die("%s has a line for '%s' that is not understood", file, line);
+		counts_add(counts, name, module, numbers[0], nr_columns ? numbers + 1 : NULL);
 	}
 	free(text);
-	counts_merge(counts);
+	if (!latency)
+		counts_merge(counts);
 }
 
 static void tracer_stop(void)

@@ -148,6 +148,57 @@ static void times_sums(struct kunit *test)
 	times_kunit_end(&times);
 }
 
+/* Calls are counted by their time where that is asked for, and nowhere else. */
+static void times_latency(struct kunit *test)
+{
+	struct ftrace_times times = { .latency = true }, other = { };
+	static const struct {
+		u64		total;
+		unsigned int	bucket;
+	} calls[] = {
+		{ 0, 0 }, { 31, 0 }, { 32, 1 }, { 63, 1 }, { 64, 2 }, { 1 << 20, 16 },
+		{ (1ULL << 31) - 1, 26 }, { 1ULL << 31, 27 }, { U64_MAX, 27 },
+	};
+	const struct ftrace_time __percpu *times_of;
+	unsigned int index, nr = 0;
+	struct ftrace_table *table = times_kunit_gcd(&index);
+	int cpu;
+
+	times_kunit_make(test, &times);
+	times_kunit_make(test, &other);
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_TRUE(test, ftrace_times_has_latency(&times));
+		KUNIT_EXPECT_FALSE(test, ftrace_times_has_latency(&other));
+		times_of = ftrace_times_find(&times, table, index);
+	}
+	KUNIT_ASSERT_NOT_NULL(test, (__force void *)times_of);
+	for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++) {
+		u64 before = 0, after = 0;
+
+		for_each_possible_cpu(cpu)
+			before += per_cpu_ptr(times_of, cpu)->latency[calls[i].bucket];
+		times_kunit_add(&times, calls[i].total, 0);
+		times_kunit_add(&other, calls[i].total, 0);
+		for_each_possible_cpu(cpu)
+			after += per_cpu_ptr(times_of, cpu)->latency[calls[i].bucket];
+		KUNIT_EXPECT_EQ_MSG(test, after, before + 1, "%llu ns", calls[i].total);
+	}
+	for (unsigned int i = 0; i < FTRACE_LATENCY_BUCKETS; i++) {
+		for_each_possible_cpu(cpu)
+			nr += per_cpu_ptr(times_of, cpu)->latency[i];
+	}
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(calls));
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&times).max, U64_MAX);
+
+	/* Without it, next time, its memory goes. */
+	times.latency = false;
+	times_kunit_make(test, &times);
+	KUNIT_EXPECT_FALSE(test, ftrace_times_has_latency(&times));
+	KUNIT_EXPECT_EQ(test, times_kunit_sum(&times).max, 0);
+	times_kunit_end(&times);
+	times_kunit_end(&other);
+}
+
 #ifdef FTRACE_TIMES_PATH
 /* A clock that is set back has no time pass, and one that runs for hours no less than it says. */
 static void times_clock(struct kunit *test)
@@ -204,6 +255,7 @@ static struct kunit_case times_kunit_cases[] = {
 	KUNIT_CASE(times_buckets),
 	KUNIT_CASE(times_users),
 	KUNIT_CASE(times_sums),
+	KUNIT_CASE(times_latency),
 #ifdef FTRACE_TIMES_PATH
 	KUNIT_CASE(times_clock),
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit test of function_counts: pairs that take several slots are one line, and sorted by
- * the sum of these.
+ * KUnit tests of function_counts: pairs that take several slots are one line, and sorted by
+ * the sum of these; and of the percentiles of function_latency.
  */
 #include "kunit.h"
 
@@ -63,15 +63,41 @@ static void count_file_pairs(struct kunit *test)
 	nr = count_line_add(lines, nr, (struct count_line) { .count = &counts[1] });
 	KUNIT_EXPECT_EQ(test, count_show_lines(&m, lines, nr, COUNT_OPT_CALLERS), 0);
 	KUNIT_EXPECT_STREQ(test, m.buf,
-			   "gcd <- int_sqrt 5\n"
-			   "int_pow <- int_sqrt 4\n"
-			   "gcd <- int_pow 1\n"
-			   "... <- ... 4\n");
+			   "5\tgcd\t-\tint_sqrt\t-\n"
+			   "4\tint_pow\t-\tint_sqrt\t-\n"
+			   "1\tgcd\t-\tint_pow\t-\n"
+			   "4\t...\t...\t...\t...\n");
 	free_percpu(counts);
+}
+
+static void count_file_percentiles(struct kunit *test)
+{
+	/* 90 calls of 64 to 127 ns, 9 of 1024 to 2047, one of 5000. */
+	u64 bucket[FTRACE_LATENCY_BUCKETS] = { [2] = 90, [6] = 9, [8] = 1 };
+
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 100, 5000, 45), 64 + 32);
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 100, 5000, 90), 128);
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 100, 5000, 93), 1024 + 1024 / 3);
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 100, 5000, 99), 2048);
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 100, 5000, 100), 5000);
+
+	/* The only call has all times, and may be longer than the last bucket's beginning. */
+	bucket[2] = 0;
+	bucket[6] = 0;
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 1, 5000, 50), 5000);
+	bucket[8] = 0;
+	bucket[FTRACE_LATENCY_BUCKETS - 1] = 4;
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, 4, 1ULL << 33, 50),
+			(1ULL << 31) + (3ULL << 31) / 2);
+
+	/* No number is too large. */
+	bucket[0] = U64_MAX - 4;
+	KUNIT_EXPECT_EQ(test, count_percentile(bucket, U64_MAX, 1ULL << 33, 50), 16);
 }
 
 static struct kunit_case count_file_kunit_cases[] = {
 	KUNIT_CASE(count_file_pairs),
+	KUNIT_CASE(count_file_percentiles),
 	{ }
 };
 

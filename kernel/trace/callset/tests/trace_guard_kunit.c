@@ -212,42 +212,47 @@ static void guard_kunit_luck(struct kunit *test)
 
 static void guard_kunit_steps(struct kunit *test)
 {
-	for (unsigned int step = 0; step <= GUARD_MAX_STEP; step = 2 * step + !step) {
-		struct guard_steps steps = { .step = step };
-		u32 mean = max(step, 1);
+	for (u32 step = 1; step <= GUARD_MAX_STEP; step *= 2) {
+		struct guard_steps steps = { };
 		u64 sum = 0;
 
 		for (unsigned int i = 0; i < 4096; i++) {
-			int next = guard_next(&steps);
+			int next = guard_next(&steps, step);
 
 			KUNIT_EXPECT_GT(test, next, 0);
-			KUNIT_EXPECT_LT(test, next, 2 * mean);
+			KUNIT_EXPECT_LT(test, next, 2 * step);
 			sum += next;
 		}
-		KUNIT_EXPECT_GT(test, sum, 4096 * mean * 19 / 20);
-		KUNIT_EXPECT_LT(test, sum, 4096 * mean * 21 / 20);
+		KUNIT_EXPECT_GT(test, sum, 4096 * step * 19 / 20);
+		KUNIT_EXPECT_LT(test, sum, 4096 * step * 21 / 20);
 	}
 }
 
-/* The step depends on the rate alone: not on the time, or the step before. */
-static void guard_kunit_fit(struct kunit *test)
+/* A CPU that records little is asked for each record; one that records much, for few. */
+static void guard_kunit_step(struct kunit *test)
 {
-	for (unsigned int step = 1; step <= 16; step *= 4) {
-		struct guard_steps steps = { .taken = 16 * GUARD_SAMPLES / step, .step = step };
+	KUNIT_EXPECT_EQ(test, guard_step(0), 1);
+	KUNIT_EXPECT_EQ(test, guard_step(GUARD_SAMPLES - 1), 1);
+	KUNIT_EXPECT_EQ(test, guard_step(GUARD_SAMPLES), 2);
+	KUNIT_EXPECT_EQ(test, guard_step(3 * GUARD_SAMPLES), 8);
+	KUNIT_EXPECT_EQ(test, guard_step(20 * GUARD_SAMPLES), GUARD_MAX_STEP);
+	KUNIT_EXPECT_EQ(test, guard_step(U32_MAX), GUARD_MAX_STEP);
+}
 
-		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), steps.taken);
-		KUNIT_EXPECT_EQ(test, steps.step, 16);
-		KUNIT_EXPECT_EQ(test, guard_fit_step(&steps, GUARD_PERIOD_NS), 0);
-		KUNIT_EXPECT_EQ(test, steps.step, 1);
-		steps.taken += 2 * GUARD_SAMPLES;
-		guard_fit_step(&steps, GUARD_PERIOD_NS / 10);
-		KUNIT_EXPECT_EQ(test, steps.step, 20);
-		steps.taken += 2 * GUARD_SAMPLES;
-		guard_fit_step(&steps, 10ULL * GUARD_PERIOD_NS);
-		KUNIT_EXPECT_EQ(test, steps.step, 4);
-		steps.taken += U32_MAX;
-		guard_fit_step(&steps, GUARD_MIN_NS);
-		KUNIT_EXPECT_EQ(test, steps.step, GUARD_MAX_STEP);
+/* Whatever their number, the samples between two looks stand for all records. */
+static void guard_kunit_sum(struct kunit *test)
+{
+	for (unsigned int records = 50; records <= 5000000; records *= 10) {
+		struct guard_steps steps = { };
+		unsigned int at = 0, sum = 0;
+
+		while (at < records) {
+			sum += guard_step(steps.taken);
+			at += guard_next(&steps, guard_step(++steps.taken));
+		}
+		KUNIT_EXPECT_GE(test, sum, records / 10 * 9);
+		KUNIT_EXPECT_LE(test, sum, records / 10 * 11);
+		KUNIT_EXPECT_LE(test, steps.taken, 10 * GUARD_SAMPLES + records / GUARD_MAX_STEP);
 	}
 }
 
@@ -571,7 +576,8 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_full),
 	KUNIT_CASE(guard_kunit_luck),
 	KUNIT_CASE(guard_kunit_steps),
-	KUNIT_CASE(guard_kunit_fit),
+	KUNIT_CASE(guard_kunit_step),
+	KUNIT_CASE(guard_kunit_sum),
 	KUNIT_CASE(guard_kunit_pauses),
 	KUNIT_CASE(guard_kunit_reuse),
 	KUNIT_CASE(guard_kunit_function),
