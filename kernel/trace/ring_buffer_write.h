@@ -228,7 +228,7 @@ static __always_inline void rb_leave_writers(struct ring_buffer_per_cpu *cpu_buf
 
 /* Looks at the clock, for rb_claim(). Returns false if that takes a call, and nothing is called. */
 static __always_inline bool rb_ask_clock(struct trace_buffer *buffer, unsigned int how, u64 *local,
-				    u64 *now)
+					 u64 *now)
 {
 	if (how & RB_TIMED) {
 		*now = *local;

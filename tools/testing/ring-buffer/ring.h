@@ -494,7 +494,7 @@ static void may_be_lost(bool outermost, unsigned long read_bytes)
 static void interrupts_on(void);
 static void interrupts_off(void);
 
-/* The ways into the ring: as for any caller; as tracers do; as the function tracer and events do. */
+/* The ways into the ring: as any caller; as tracers do; as the function tracer and events do. */
 enum way { ANY, TRACER, FUNCTION, EVENT };
 
 /* Writes an event; its end is the caller's. */
@@ -652,11 +652,11 @@ static void wait_until_over(void)
 }
 
 /*
- * w: write 8 bytes, as function_graph does; W: 24 bytes, as the function tracer does; e: as events
- * do; d, D: discard such; n: one within another; t, T: the clock goes on by more than an event can
- * tell, or 73 minutes; m: by a time that the page can still tell; b, B: it goes back a bit, or much;
- * 0: it stands still, 1: it ticks slowly, 3: again as at the beginning; r: the reader; s: the reader
- * in two steps; i: a step of the iterator, I: ten.
+ * w: write 8 bytes, as function_graph does; W: 24 bytes, as the function tracer does; e: as
+ * events do; d, D: discard such; n: one within another; t, T: the clock goes on by more than an
+ * event can tell, or 73 minutes; m: by a time that the page can still tell; b, B: it goes back a
+ * bit, or much; 0: it stands still, 1: it ticks slowly, 3: again as at the beginning; r: the
+ * reader; s: the reader in two steps; i: a step of the iterator, I: ten.
  */
 static void act(char c)
 {

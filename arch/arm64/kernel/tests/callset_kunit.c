@@ -15,7 +15,7 @@ struct site_kunit_room {
 	__le32	room[6];
 } __aligned(sizeof(u64));
 
-/* Fills in the words that the compiler leaves, with @bti or not; returns the address in its table. */
+/* Fills in the words that compilers leave, with @bti or not; returns the address in its table. */
 static unsigned long site_kunit_fill(struct site_kunit_room *f, bool bti)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(f->room); i++)
