@@ -574,6 +574,16 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 
 /* Looks */
 
+/* At the user's word. The records of before are judged by that, and count no more. */
+static int guard_return_now(struct trace_guard *guard, const char *name)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		guard_collect(per_cpu_ptr(guard->cpu, cpu));
+	return guard_return(guard, name, trace_guard_clock());
+}
+
 /* Looks at the records of all CPUs. Returns the jiffies until the next return, if any. */
 static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 {
@@ -893,8 +903,7 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
 		guard(mutex)(&trace_types_lock);
-		ret = tr->callset.guard ?
-		      guard_return(tr->callset.guard, text, trace_guard_clock()) : 0;
+		ret = tr->callset.guard ? guard_return_now(tr->callset.guard, text) : 0;
 		right = ret || !*text;
 	} else if (file == GUARD_COSTS) {
 		ret = guard_set_cost(text);
