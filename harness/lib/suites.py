@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from . import (BUILD, HARNESS, Failure, bisected, counts, genfns, job, kernels, modules, predictions, programs,
+from . import (BUILD, HARNESS, Failure, bisected, counts, exported, genfns, job, kernels, modules, predictions, programs,
                results, tap, userspace, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
@@ -203,6 +203,15 @@ def funccount(session, suite, cpus):
             results.verdict(r, session.totals, where)
 
 
+def export(session, suite, cpus):
+    """ftrace-export, from the running kernel."""
+    r, where = session.run(suite, "ftrace-export", cpus, timeout=1200, trees=programs.program("ftrace-export"))
+    session.totals.take(r.output)
+    for name, wrong in exported.outputs(os.path.join(where, "out")):
+        session.totals.judge(f"exported: {name}", wrong)
+    results.verdict(r, session.totals, where)
+
+
 def overhead(session, suite, cpus):
     """ftrace-overhead, where time is a count of instructions, so that predictions are always the same."""
     r, where = session.run(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000,
@@ -276,6 +285,7 @@ ALL = {
     "detach-4": (detach, 4),
     "pokes-2": (load, 2),
     "funccount-2": (funccount, 2),
+    "export-2": (export, 2),
     "bisect-2": (bisect, 2),
     "fuzz-4": (fuzz, 4),
     "ring-4": (load, 4),

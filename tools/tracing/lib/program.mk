@@ -3,6 +3,7 @@
 #	PROGRAM		its name: PROGRAM-completion.bash is its completion
 #	PAGES		its man pages, each PAGE.rst in Documentation/tools/ of its name
 #	LIBS_OF_OWN	its libraries beside these two
+#	PACKAGES_OF_OWN	those that pkg-config knows
 # and lists its objects in Build. Those of lib/ are built for each program, with its flags.
 
 ifeq ($(srctree),)
@@ -22,13 +23,13 @@ COMPLETIONS ?= /usr/share/bash-completion/completions
 LIB := $(srctree)/tools/tracing/lib
 LIB_OUTPUT := $(or $(OUTPUT),$(CURDIR)/)lib/
 MAN_PAGES := $(PAGES:%=$(OUTPUT)%.1)
-LIBS := libtracefs libtraceevent
+LIBS := libtracefs libtraceevent $(PACKAGES_OF_OWN)
 VERSION := $(shell sed -n 's/^\(VERSION\|PATCHLEVEL\|SUBLEVEL\) = //p' $(srctree)/Makefile | \
 	     paste -s -d.)
 
 ifneq ($(filter-out clean doc doc_install,$(or $(MAKECMDGOALS),all)),)
   ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) && echo yes),yes)
-    $(error $(PROGRAM) needs $(LIBS) and pkg-config: install libtracefs-dev and libtraceevent-dev, or libtracefs-devel)
+    $(error $(PROGRAM) needs $(LIBS) and pkg-config: install $(LIBS:%=%-dev), or $(LIBS:%=%-devel))
   endif
   LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS))
   LIB_LDFLAGS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LIBS_OF_OWN)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The problems of what tools/tracing/ftrace-export has written in jobs/ftrace-export, one a line."""
+import os
+import sys
+
+from . import TOP
+
+sys.path.append(os.path.join(TOP, "tools/testing/ftrace-export"))
+import decoded  # noqa: E402 the path is not known before
+
+CALLS = 500
+
+
+def slices_of(p, function):
+    return [s for s in p.slices if s["name"] == function and p.name(s["track"]) == "dd"]
+
+
+def perfetto(path):
+    """Each call of dd's is a slice, within that of ksys_read where it is one of reading, with what it got and said."""
+    p = decoded.Perfetto(path)
+    for function, depth in (("read_zero", 1), ("write_null", 0)):
+        found = slices_of(p, function)
+        if len(found) != CALLS:
+            yield f"{len(found)} calls of {function}"
+        for s in found:
+            args = s["args"]
+            if s["end"] is None or s["depth"] != depth or args.get("return value") != 1 or args.get("arg2") != 1:
+                yield f"a call of {function} is {s}"
+            elif not 0 < args["time by the kernel (ns)"] <= s["end"] - s["begin"] + 100000:
+                yield f"a call of {function} takes another time: {s}"
+    if not any(kind == "sched_switch" for _, _, kind, _ in p.ftrace):
+        yield "there are no switches"
+
+
+def folded(path):
+    stacks = decoded.folded(path)
+    for stack in ("ksys_read;read_zero", "write_null"):
+        if not any(s.startswith("dd-") and s.endswith(f";{stack}") for s in stacks):
+            yield f"no task dd has {stack}: {sorted(stacks)[:10]}"
+
+
+def firefox(path):
+    f = decoded.Firefox(path)
+    tasks = [task for task in f.times if task.startswith("dd-")]
+    if not any(f.times[task].get("ksys_read;read_zero") for task in tasks):
+        yield f"no task dd has ksys_read;read_zero: {[*f.times]}"
+    if not any(name == "running" for task in tasks for name, *_ in f.markers[task]):
+        yield "dd never runs"
+
+
+def lost(path):
+    """The beginning has gone; what is there is as it should be."""
+    p = decoded.Perfetto(path)
+    if not 0 < len(slices_of(p, "read_zero")) < CALLS:
+        yield f"{len(slices_of(p, 'read_zero'))} calls of read_zero"
+
+
+def some(path):
+    if not decoded.Perfetto(path).slices:
+        yield "there is no call"
+
+
+FILES = {"calls.perfetto": perfetto, "calls.folded": folded, "calls.firefox": firefox, "lost.perfetto": lost,
+         "busy.perfetto": some}
+
+
+def outputs(out):
+    """Of each output: its name, and its problems."""
+    for name, check in FILES.items():
+        try:
+            yield name, list(check(os.path.join(out, name)))
+        except (OSError, ValueError, KeyError, IndexError, decoded.Wrong) as e:
+            yield name, [f"{type(e).__name__}: {e}"]
