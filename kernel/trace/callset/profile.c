@@ -82,7 +82,7 @@ static struct ftrace_ops profile_ops = {
 };
 
 static struct ftrace_times profile_times = {
-	.square	= FTRACE_TIMES_SQUARE_TOTAL,
+	.more	= FTRACE_TIMES_SQUARE_TOTAL,
 };
 
 /* Switching */
@@ -185,8 +185,8 @@ static u64 profile_key(const struct profile_line *line)
  */
 void ftrace_graph_graph_time_control(bool enable)
 {
-	WRITE_ONCE(profile_times.square, enable ? FTRACE_TIMES_SQUARE_TOTAL :
-						  FTRACE_TIMES_SQUARE_SELF);
+	WRITE_ONCE(profile_times.more, enable ? FTRACE_TIMES_SQUARE_TOTAL :
+						FTRACE_TIMES_SQUARE_SELF);
 }
 
 /*
@@ -254,7 +254,7 @@ static void profile_line_add_times(struct profile_line *line, const struct ftrac
 	if (!times)
 		return;
 	time = per_cpu_ptr(times, line->cpu);
-	line->time = READ_ONCE(profile_times.square) == FTRACE_TIMES_SQUARE_SELF ? time->self :
+	line->time = READ_ONCE(profile_times.more) == FTRACE_TIMES_SQUARE_SELF ? time->self :
 										   time->total;
 	line->squares = time->squares;
 }

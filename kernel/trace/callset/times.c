@@ -188,17 +188,21 @@ static __always_inline void times_add_to_site(const struct ftrace_times *times,
 					      struct ftrace_time __percpu *time,
 					      unsigned int words, u64 total, u64 self)
 {
-	enum ftrace_times_square square = READ_ONCE(times->square);
+	enum ftrace_times_more more = READ_ONCE(times->more);
 
 	this_cpu_add(time->total, total);
 	this_cpu_add(time->self, self);
-	if (unlikely(square)) {
-		u64 n = square == FTRACE_TIMES_SQUARE_SELF ? self : total;
+	if (likely(!more))
+		return;
+	if (more == FTRACE_TIMES_LATENCY) {
+		/* Not if the call is of a time when it was not asked for. */
+		if (words > TIMES_WORDS)
+			this_cpu_inc(time->latency[times_bucket(total)]);
+	} else {
+		u64 n = more == FTRACE_TIMES_SQUARE_SELF ? self : total;
 
 		this_cpu_add(time->squares, n * n);
 	}
-	if (unlikely(words > TIMES_WORDS))
-		this_cpu_inc(time->latency[times_bucket(total)]);
 }
 
 /* Whether times_set_max() has to follow. It looks again. */
@@ -387,12 +391,11 @@ static __always_inline unsigned long times_idx(u64 meta)
 }
 
 /* Returns where the function was to return to. */
-static __always_inline unsigned long times_drop(const struct ftrace_ret_stack *frame,
-						unsigned int start)
+static __always_inline unsigned long times_drop(const struct ftrace_ret_stack *frame)
 {
 	unsigned long ret = READ_ONCE(frame->ret);
 
-	fgraph_drop_to(current, start);
+	fgraph_drop_to(current, current->curr_ret_stack - TIMES_ENTRY_WORDS);
 	return ret;
 }
 
@@ -408,7 +411,7 @@ static noinline unsigned long times_return_late(const struct ftrace_ret_stack *f
 	/* Only such entries lead here. */
 	if (FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS)
 		return fgraph_lost();
-	return times_drop(frame, current->curr_ret_stack - TIMES_ENTRY_WORDS);
+	return times_drop(frame);
 }
 
 NOKPROBE_SYMBOL(times_return_late);
@@ -422,7 +425,7 @@ static noinline unsigned long times_return_elsewhere(const struct ftrace_times *
 	preempt_disable_notrace();
 	times_add(times, frame->func, total, self);
 	preempt_enable_notrace();
-	return times_drop(frame, current->curr_ret_stack - TIMES_ENTRY_WORDS);
+	return times_drop(frame);
 }
 
 NOKPROBE_SYMBOL(times_return_elsewhere);
@@ -481,9 +484,9 @@ unsigned long ftrace_times_return(void)
 	core = READ_ONCE(times->core);
 	time = times_in_core(core, i);
 	if (unlikely(!time))
-		return times_drop(frame, start);
+		return times_drop(frame);
 	times_add_to_site(times, time, core->words, total, self);
-	ret = times_drop(frame, start);
+	ret = times_drop(frame);
 	if (times_is_longest(time, total))
 		return times_return_longest(&time->max, total, ret);
 	return ret;
@@ -650,7 +653,7 @@ static struct ftrace_table *times_core_table(void)
 /* Makes the counts that the callbacks find; they stay. */
 static int times_prepare(struct ftrace_times *times)
 {
-	unsigned int words = times->latency ? TIMES_WORDS_MAX : TIMES_WORDS;
+	unsigned int words = times->more == FTRACE_TIMES_LATENCY ? TIMES_WORDS_MAX : TIMES_WORDS;
 	struct ftrace_table *table = times_core_table();
 
 	lockdep_assert_held(&ftrace_lock);
@@ -686,7 +689,8 @@ static void times_forget(struct ftrace_times *times)
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
  * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
  * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
- * still there, unless @times->latency has changed. They begin anew then.
+ * still there, unless @times->more asks for another
+ * size. They begin anew then.
  */
 int ftrace_times_start(struct ftrace_times *times)
 {

@@ -18,15 +18,17 @@
 struct ftrace_count_table;
 
 /**
- * enum ftrace_times_square - the time that is squared
- * @FTRACE_TIMES_SQUARE_NONE: nothing
- * @FTRACE_TIMES_SQUARE_TOTAL: the totals of calls
- * @FTRACE_TIMES_SQUARE_SELF: the calls' own times
+ * enum ftrace_times_more - the numbers of a site beside its sums
+ * @FTRACE_TIMES_NO_MORE: none
+ * @FTRACE_TIMES_SQUARE_TOTAL: the squares of the totals of calls
+ * @FTRACE_TIMES_SQUARE_SELF: the squares of the calls' own times
+ * @FTRACE_TIMES_LATENCY: the calls, counted by their time
  */
-enum ftrace_times_square {
-	FTRACE_TIMES_SQUARE_NONE,
+enum ftrace_times_more {
+	FTRACE_TIMES_NO_MORE,
 	FTRACE_TIMES_SQUARE_TOTAL,
 	FTRACE_TIMES_SQUARE_SELF,
+	FTRACE_TIMES_LATENCY,
 };
 
 /**
@@ -37,8 +39,7 @@ enum ftrace_times_square {
  * @counts: the times, a struct ftrace_time for each site; NULL before the first start
  * @core: those of the core kernel's sites
  * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
- * @square: the numbers to square
- * @latency: whether calls are counted by their time, too; obeyed at the next start
+ * @more: the numbers beside the sums; %FTRACE_TIMES_LATENCY comes and goes while the user is stopped
  * @node: in the list of those that are started
  */
 struct ftrace_times {
@@ -49,8 +50,7 @@ struct ftrace_times {
 	struct ftrace_counts		*counts;
 	struct ftrace_count_table	*core;
 	u32 __percpu			*off;
-	enum ftrace_times_square	square;
-	bool				latency;
+	enum ftrace_times_more		more;
 	struct list_head		node;
 };
 

@@ -270,7 +270,8 @@ static int count_start_times(struct count_instance *ci, u32 options)
 {
 	scoped_guard(mutex, &ftrace_lock) {
 		count_choose_times(ci);
-		ci->times.latency = options & COUNT_OPT_LATENCY;
+		ci->times.more = options & COUNT_OPT_LATENCY ? FTRACE_TIMES_LATENCY :
+							       FTRACE_TIMES_NO_MORE;
 	}
 	return ftrace_times_start(&ci->times);
 }

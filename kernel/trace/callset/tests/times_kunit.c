@@ -132,9 +132,9 @@ static void times_sums(struct kunit *test)
 
 	times_kunit_make(test, &times);
 	times_kunit_add(&times, 8, 8);
-	times.square = FTRACE_TIMES_SQUARE_TOTAL;
+	times.more = FTRACE_TIMES_SQUARE_TOTAL;
 	times_kunit_add(&times, 10, 6);
-	times.square = FTRACE_TIMES_SQUARE_SELF;
+	times.more = FTRACE_TIMES_SQUARE_SELF;
 	times_kunit_add(&times, 7, 5);
 	times_kunit_add(&times, 3, 0);
 	/* No times were made of it. */
@@ -151,7 +151,7 @@ static void times_sums(struct kunit *test)
 /* Calls are counted by their time where that is asked for, and nowhere else. */
 static void times_latency(struct kunit *test)
 {
-	struct ftrace_times times = { .latency = true }, other = { };
+	struct ftrace_times times = { .more = FTRACE_TIMES_LATENCY }, other = { };
 	static const struct {
 		u64		total;
 		unsigned int	bucket;
@@ -191,7 +191,7 @@ static void times_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, times_kunit_sum(&times).max, U64_MAX);
 
 	/* Without it, next time, its memory goes. */
-	times.latency = false;
+	times.more = FTRACE_TIMES_NO_MORE;
 	times_kunit_make(test, &times);
 	KUNIT_EXPECT_FALSE(test, ftrace_times_has_latency(&times));
 	KUNIT_EXPECT_EQ(test, times_kunit_sum(&times).max, 0);
