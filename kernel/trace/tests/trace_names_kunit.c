@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the lines of a trace: numbers and heads of lines against vsnprintf(),
+ * and names kept by a reader against kallsyms.
+ */
+#include <kunit/test.h>
+#include <linux/kprobes.h>
+#include <linux/prandom.h>
+
+#include "../trace_text.h"
+
+/* Fails unless the text that ends at @end is @want, and nothing behind it was written. */
+static void text_is(struct kunit *test, const char *got, const char *end, const char *want)
+{
+	unsigned int len = strlen(want);
+
+	if (end - got == len && !memcmp(got, want, len) && end[0] == '#' && end[1] == '#')
+		return;
+	KUNIT_FAIL(test, "\"%.*s\", not \"%s\"", (int)(end - got), got, want);
+}
+
+static void numbers_are(struct kunit *test, u64 value, unsigned int width)
+{
+	char got[64], want[64];
+
+#define CHECK(function, format, ...)					\
+	do {								\
+		memset(got, '#', sizeof(got));				\
+		snprintf(want, sizeof(want), format, ##__VA_ARGS__);	\
+		text_is(test, got, function, want);			\
+	} while (0)
+	CHECK(trace_text_dec(got, value, width, ' '), "%*llu", width, value);
+	CHECK(trace_text_dec(got, value, width, '0'), "%0*llu", width, value);
+	CHECK(trace_text_hex(got, value, width), "%0*llx", width, value);
+	CHECK(trace_text_int(got, value, width), "%*d", width, (int)value);
+	CHECK(trace_text_int_left(got, value, width), "%-*d", width, (int)value);
+#undef CHECK
+}
+
+static void names_numbers(struct kunit *test)
+{
+	static const u64 step[] = { 0, 1, 9, 10, 99, 100, 999, 1000, 99999, 100000, 999999999,
+		1000000000, INT_MAX, U32_MAX, 9999999999, 99999999999999, S64_MAX, U64_MAX };
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, 1);
+	for (unsigned int width = 0; width < 24; width++) {
+		for (int i = 0; i < ARRAY_SIZE(step); i++) {
+			numbers_are(test, step[i] - 1, width);
+			numbers_are(test, step[i], width);
+			numbers_are(test, step[i] + 1, width);
+		}
+		for (int i = 0; i < 1000; i++) {
+			u64 value = (u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd);
+
+			numbers_are(test, value >> (prandom_u32_state(&rnd) % 64), width);
+		}
+	}
+}
+
+static __printf(2, 3) void format_is(struct kunit *test, const char *format, ...)
+{
+	char got[256], want[256];
+	va_list args;
+	int len, done;
+
+	va_start(args, format);
+	len = vsnprintf(want, sizeof(want), format, args);
+	va_end(args);
+	for (int room = max(0, len - 3); room < len + 3; room++) {
+		memset(got, '#', sizeof(got));
+		va_start(args, format);
+		done = trace_text_format(got, room, format, args);
+		va_end(args);
+		if (got[room] != '#')
+			KUNIT_FAIL(test, "\"%s\" writes beyond %d", format, room);
+		if (done >= 0)
+			text_is(test, got, got + done, want);
+		else if (room >= len && !strpbrk(format, "p0z#+.*"))
+			KUNIT_FAIL(test, "\"%s\" is simple", format);
+	}
+}
+
+static void names_formats(struct kunit *test)
+{
+	static const char * const text[] = { "", "a", "sixteen letters" };
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, 2);
+	for (int i = 0; i < 3000; i++) {
+		u64 v = ((u64)prandom_u32_state(&rnd) << 32 | prandom_u32_state(&rnd)) >>
+			(prandom_u32_state(&rnd) % 64);
+		const char *s = text[i % ARRAY_SIZE(text)];
+
+		format_is(test, "NR %ld (%lx, %lx)\n", (long)v, (long)v, ~(long)v);
+		format_is(test, "%d|%i|%u|%x", (int)v, (int)v, (int)v, (int)v);
+		format_is(test, "%5d|%-5d|%8x|%-12llx|%16llx", (int)v, (int)v, (int)v, v, v);
+		format_is(test, "%lld %llu %lu", v, v, (long)v);
+		format_is(test, "%s=%20s|%-20s|%c%%", s, s, s, 'x');
+		format_is(test, "%05d %08x", (int)v, (int)v);
+		format_is(test, "%#x %+d %zu %.3s", (int)v, (int)v, (size_t)v, s);
+		format_is(test, "%*d", 7, (int)v);
+		format_is(test, "%.3s %s", s, (char *)NULL);
+	}
+}
+
+/* Seven digits at most: the decimals give way. */
+static void names_durations(struct kunit *test)
+{
+	struct trace_seq *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	char want[64], digits[32];
+	u64 duration = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	if (!IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER))
+		kunit_skip(test, "no function_graph");
+	for (int i = 0; i < 200; i++, duration += duration / 3 + 1) {
+		int whole = snprintf(digits, sizeof(digits), "%llu", duration / 1000);
+
+		snprintf(digits + whole, sizeof(digits) - whole, ".%03llu", duration % 1000);
+		if (whole >= 7)
+			digits[whole] = '\0';
+		else if (whole > 4)
+			digits[8] = '\0';
+		snprintf(want, sizeof(want), "%s us %*s", digits,
+			 max(0, 8 - (int)strlen(digits)), "");
+		trace_seq_init(s);
+		memset(s->buffer, '#', sizeof(want) + 2);
+		trace_print_graph_duration(duration, s);
+		text_is(test, s->buffer, s->buffer + trace_seq_used(s), want);
+	}
+}
+
+static struct trace_iterator *new_reader(struct kunit *test)
+{
+	struct trace_iterator *iter;
+
+	iter = trace_reader_init(kunit_kzalloc(test, sizeof(struct trace_reader), GFP_KERNEL));
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	trace_seq_init(&iter->seq);
+	return iter;
+}
+
+static void context_is(struct kunit *test, struct trace_iterator *iter, const char *want)
+{
+	trace_seq_init(&iter->seq);
+	trace_print_context(iter);
+	/* Whole words are written. */
+	memset(trace_seq_buffer_ptr(&iter->seq), '#', 2);
+	text_is(test, iter->seq.buffer, trace_seq_buffer_ptr(&iter->seq), want);
+}
+
+static void names_context(struct kunit *test)
+{
+	static const int pid[] = { 0, 1, 12345, 1234567, 12345678 };
+	struct trace_iterator *iter = new_reader(test);
+	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
+	struct trace_entry entry = { .flags = TRACE_FLAG_HARDIRQ, .preempt_count = 0xa3 };
+	char want[128], comm[TASK_COMM_LEN];
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	iter->tr = tr;
+	iter->ent = &entry;
+	iter->cpu = 7;
+	/* Each twice: what is kept is told as it was. */
+	for (int n = 0; n < 16 * ARRAY_SIZE(pid); n++) {
+		int i = n / 2;
+		bool ns = i & 1, irq = i & 2, soft = i & 4;
+
+		entry.pid = pid[i / 8];
+		entry.flags = soft ? TRACE_FLAG_SOFTIRQ : TRACE_FLAG_HARDIRQ;
+		iter->iter_flags = TRACE_FILE_NAMES | (ns ? TRACE_FILE_TIME_IN_NS : 0);
+		tr->trace_flags = irq ? TRACE_ITER(IRQ_INFO) : 0;
+		iter->ts = 987654321ULL * (i * i * i + 1);
+		trace_find_cmdline(entry.pid, comm);
+		snprintf(want, sizeof(want), "%16s-%-7d [007] %s ", comm, entry.pid,
+			 !irq ? "" : soft ? "..s3a" : "..h3a");
+		if (ns) {
+			u64 us = div_u64(iter->ts + 500, 1000);
+			u32 rest;
+			u64 sec = div_u64_rem(us, USEC_PER_SEC, &rest);
+
+			snprintf(want + strlen(want), 64, "%5llu.%06u: ", sec, rest);
+		} else {
+			snprintf(want + strlen(want), 64, "%12llu: ", iter->ts);
+		}
+		context_is(test, iter, want);
+	}
+	/* Names of tasks are told anew by each read. */
+	trace_reader_of(iter)->head.tasks[7].text[0] = '?';
+	trace_seq_init(&iter->seq);
+	trace_print_context(iter);
+	KUNIT_EXPECT_EQ(test, iter->seq.buffer[0], '?');
+	trace_reader_begin(iter);
+	context_is(test, iter, want);
+	trace_reader_free(iter);
+}
+
+static void name_is(struct kunit *test, struct trace_iterator *iter, unsigned long addr,
+		    enum trace_name_kind kind)
+{
+	char want[KSYM_SYMBOL_LEN];
+
+	if (kind == TRACE_NAME_OFFSET)
+		sprint_symbol(want, addr);
+	else if (kind == TRACE_NAME_MODULE)
+		sprint_symbol_no_offset(want, addr);
+	else if (!kallsyms_lookup(addr, NULL, NULL, NULL, want))
+		snprintf(want, sizeof(want), "0x%08lx", addr);
+	if (is_kretprobe_trampoline(addr) && kind != TRACE_NAME_MODULE)
+		strscpy(want, "[unknown/kretprobe'd]");
+
+	trace_seq_init(&iter->seq);
+	memset(iter->seq.buffer, '#', sizeof(want) + 2);
+	trace_print_name(iter, addr, kind);
+	/* A lookup may end its text in a NUL, and whole words are written. */
+	memset(trace_seq_buffer_ptr(&iter->seq), '#', 2);
+	text_is(test, iter->seq.buffer, trace_seq_buffer_ptr(&iter->seq), want);
+}
+
+struct each_symbol {
+	struct kunit		*test;
+	struct trace_iterator	*iter;
+	unsigned int		nr;
+};
+
+static int names_of_symbol(void *data, const char *name, unsigned long addr)
+{
+	struct each_symbol *each = data;
+
+	/* A prime, so that neighbours are seen too; all would take half a minute. */
+	if (each->nr++ % 13 && each->nr > 500)
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		for (int kind = TRACE_NAME_PLAIN; kind <= TRACE_NAME_MODULE; kind++) {
+			name_is(each->test, each->iter, addr, kind);
+			name_is(each->test, each->iter, addr + 5, kind);
+		}
+	}
+	/* Failures are many alike. */
+	return each->test->status == KUNIT_FAILURE;
+}
+
+static void names_all(struct kunit *test)
+{
+	struct each_symbol each = { .test = test, .iter = new_reader(test) };
+
+	kallsyms_on_each_symbol(names_of_symbol, &each);
+	KUNIT_EXPECT_GT(test, each.nr, 10000);
+	/* What has no name. */
+	for (int i = 0; i < 2; i++) {
+		for (int kind = TRACE_NAME_PLAIN; kind <= TRACE_NAME_MODULE; kind++) {
+			name_is(test, each.iter, 0, kind);
+			name_is(test, each.iter, 1, kind);
+			name_is(test, each.iter, (unsigned long)&each, kind);
+			name_is(test, each.iter, ULONG_MAX, kind);
+		}
+	}
+	trace_reader_free(each.iter);
+}
+
+/* Whether a name comes from the reader's memory is seen by changing it there. */
+static void names_forgotten(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)trace_reader_init;
+	struct trace_iterator *iter = new_reader(test);
+	struct trace_name_store *store;
+
+	name_is(test, iter, addr, TRACE_NAME_PLAIN);
+	store = trace_reader_of(iter)->names;
+	KUNIT_ASSERT_NOT_NULL(test, store);
+	store->text[name_slot(store, addr)->at] = '?';
+	trace_seq_init(&iter->seq);
+	trace_print_name(iter, addr, TRACE_NAME_PLAIN);
+	KUNIT_EXPECT_EQ(test, iter->seq.buffer[0], '?');
+	/* Another kind moves it to the second place, where it is found, too. */
+	name_is(test, iter, addr, TRACE_NAME_OFFSET);
+	trace_seq_init(&iter->seq);
+	trace_print_name(iter, addr, TRACE_NAME_PLAIN);
+	KUNIT_EXPECT_EQ(test, iter->seq.buffer[0], '?');
+	/* A third one takes that place. */
+	name_is(test, iter, addr, TRACE_NAME_MODULE);
+	name_is(test, iter, addr, TRACE_NAME_PLAIN);
+
+	store->text[name_slot(store, addr)->at] = '?';
+	if (IS_ENABLED(CONFIG_MODULES)) {
+		trace_reader_of(iter)->removals--;
+		name_is(test, iter, addr, TRACE_NAME_PLAIN);
+		KUNIT_EXPECT_EQ(test, trace_reader_of(iter)->removals, module_text_removals());
+	}
+	/* Addresses that are nobody's may be somebody's soon. */
+	name_is(test, iter, ULONG_MAX - 1, TRACE_NAME_PLAIN);
+	KUNIT_EXPECT_NE(test, name_slot(store, ULONG_MAX - 1)->addr, ULONG_MAX - 1);
+	trace_reader_free(iter);
+}
+
+/*
+ * Where the name does not fit, nothing is printed or kept, whether it was kept before or not. One
+ * that was kept needs room for whole words.
+ */
+static void names_full(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)trace_reader_init;
+	unsigned int len = strlen("trace_reader_init");
+	struct trace_iterator *iter = new_reader(test);
+
+	for (int kept = 0; kept < 2; kept++) {
+		unsigned int least = kept ? TRACE_TEXT_WORDS(len) + 1 : len + 1;
+
+		for (unsigned int room = 0; room <= least; room++) {
+			bool fits = room >= least;
+
+			if (!kept && room == len)
+				break;
+			trace_seq_init(&iter->seq);
+			iter->seq.seq.len = iter->seq.seq.size - room;
+			trace_print_name(iter, addr, TRACE_NAME_PLAIN);
+			KUNIT_EXPECT_EQ(test, iter->seq.full, !fits);
+			KUNIT_EXPECT_EQ(test, trace_seq_used(&iter->seq),
+					iter->seq.seq.size - room + (fits ? len : 0));
+		}
+		name_is(test, iter, addr, TRACE_NAME_PLAIN);
+	}
+	trace_reader_free(iter);
+}
+
+static struct kunit_case trace_names_cases[] = {
+	KUNIT_CASE_SLOW(names_numbers),
+	KUNIT_CASE_SLOW(names_formats),
+	KUNIT_CASE(names_durations),
+	KUNIT_CASE(names_context),
+	KUNIT_CASE_SLOW(names_all),
+	KUNIT_CASE(names_forgotten),
+	KUNIT_CASE(names_full),
+	{}
+};
+
+static struct kunit_suite trace_names_suite = {
+	.name		= "trace_names",
+	.test_cases	= trace_names_cases,
+};
+
+kunit_test_suite(trace_names_suite);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Numbers as text, for the lines of a trace.
+ *
+ * Each function writes to a pointer and returns the pointer behind the text, which no
+ * NUL ends. The caller has made room. The text is that of the format named beside the
+ * function; vsnprintf() takes several times as long for it.
+ */
+#ifndef _TRACE_TEXT_H
+#define _TRACE_TEXT_H
+
+#include <linux/align.h>
+#include <linux/stdarg.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+/* The most that a function writes where the width is not above that. */
+#define TRACE_TEXT_DEC_MAX	20
+#define TRACE_TEXT_HEX_MAX	16
+
+char *trace_text_dec(char *to, u64 value, unsigned int width, char pad);
+char *trace_text_int(char *to, int value, unsigned int width);
+char *trace_text_int_left(char *to, int value, unsigned int width);
+char *trace_text_hex(char *to, u64 value, unsigned int width);
+__printf(3, 0)
+int trace_text_format(char *to, unsigned int room, const char *format, va_list args);
+
+/* The characters of a literal string. */
+#define trace_text_put(to, text)			\
+({							\
+	memcpy(to, text, sizeof(text) - 1);		\
+	(to) + sizeof(text) - 1;			\
+})
+
+extern const char trace_text_pairs[200];
+
+/* "%02u", of a value below 100 */
+static inline char *trace_text_pair(char *to, unsigned int value)
+{
+	memcpy(to, &trace_text_pairs[2 * value], 2);
+	return to + 2;
+}
+
+/* "%06u", of less than a million */
+static inline char *trace_text_usecs(char *to, unsigned int usecs)
+{
+	unsigned int low = usecs % 10000;
+
+	to = trace_text_pair(to, usecs / 10000);
+	to = trace_text_pair(to, low / 100);
+	return trace_text_pair(to, low % 100);
+}
+
+/* Texts that are copied as words have room for whole ones, and so has the copy. */
+#define TRACE_TEXT_WORDS(len)	ALIGN(len, sizeof(u64))
+
+/* The same of a text of @len characters that was kept. Fewer instructions than memcpy(). */
+static inline char *trace_text_words(char *to, const char *from, unsigned int len)
+{
+	for (unsigned int i = 0; i < len; i += sizeof(u64))
+		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
+	return to + len;
+}
+
+#endif /* _TRACE_TEXT_H */
