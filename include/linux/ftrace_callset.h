@@ -72,8 +72,9 @@ struct ftrace_filter {
  * @seq: the number of its registration
  * @graph_func: called for callsets with this graph user
  * @sole_func: called instead where it is the sole graph user; its callback then may look at
- *	       no registers but the arguments
+ *	       no registers but the arguments, unless @sole_regs is set
  * @sole_ret: takes the return of a call that @sole_func has hooked; false if it cannot
+ * @sole_regs: @sole_func gets the address and the stack, too, as @graph_func does
  * @quick: @sole_func may hook calls without asking the callback
  * @graph_meta: its index and generation, as in a meta word of return stacks
  *
@@ -104,6 +105,7 @@ struct ftrace_ops {
 	bool			(*sole_ret)(struct task_struct *task,
 					    const struct ftrace_ret_stack *frame,
 					    struct ftrace_regs *fregs, struct fgraph_ops *gops);
+	bool			sole_regs;
 	bool			quick;
 	u64			graph_meta;
 #endif

@@ -553,8 +553,12 @@ static bool callset_make_tramp(struct ftrace_callset *cs)
 	}
 	desc.calls = calls;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	/* A user's own function does without. */
-	desc.graph_regs = cs->nr_graph && cs->graph_func == cs->ops[cs->nr_funcs]->graph_func;
+	/* A user's own function may do without. */
+	if (cs->nr_graph) {
+		const struct ftrace_ops *graph = cs->ops[cs->nr_funcs];
+
+		desc.graph_regs = cs->graph_func == graph->graph_func || graph->sole_regs;
+	}
 #endif
 	cs->arch = arch_ftrace_tramp_alloc(&desc);
 	return cs->arch;

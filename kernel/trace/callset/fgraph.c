@@ -55,7 +55,6 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/rethook.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -233,17 +232,6 @@ NOKPROBE_SYMBOL(fgraph_call);
 static __always_inline bool fgraph_names(u64 meta, const struct fgraph_ops *gops)
 {
 	return likely(meta >= gops->ops.graph_meta);
-}
-
-/* Where a function returns to in the end, if a kretprobe has hooked its return, too. */
-static __always_inline unsigned long fgraph_caller(struct task_struct *task,
-						   const struct ftrace_ret_stack *frame)
-{
-	struct llist_node *node = NULL;
-
-	if (!IS_ENABLED(CONFIG_RETHOOK) || likely(!is_rethook_trampoline(frame->ret)))
-		return frame->ret;
-	return rethook_find_ret_addr(task, (unsigned long)frame->retp, &node) ?: frame->ret;
 }
 
 static __always_inline void fgraph_call_return(struct task_struct *task,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The return stacks of tasks. Three files put entries there: fgraph.c, which has their
- * layout and rules, graph_quick.c and times.c.
+ * The return stacks of tasks. Four files put entries there: fgraph.c, which has their
+ * layout and rules, fprobe_quick.c, graph_quick.c and times.c.
  */
 #ifndef _KERNEL_TRACE_CALLSET_FGRAPH_STACK_H
 #define _KERNEL_TRACE_CALLSET_FGRAPH_STACK_H
@@ -11,6 +11,7 @@
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/rethook.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 
@@ -87,6 +88,17 @@ fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
 		.depth		= task->curr_ret_depth,
 		.overrun	= atomic_read(&task->trace_overrun),
 	};
+}
+
+/* Where a function returns to in the end, if a kretprobe has hooked its return, too. */
+static __always_inline unsigned long fgraph_caller(struct task_struct *task,
+						   const struct ftrace_ret_stack *frame)
+{
+	struct llist_node *node = NULL;
+
+	if (!IS_ENABLED(CONFIG_RETHOOK) || likely(!is_rethook_trampoline(frame->ret)))
+		return frame->ret;
+	return rethook_find_ret_addr(task, (unsigned long)frame->retp, &node) ?: frame->ret;
 }
 
 /* The index of the user of a meta word that has one, or of its first one. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of fprobes on callsets, of cases that lib/tests/test_fprobe.c leaves out: several
- * hooks on one call, unwinding through hooks, and probes that go while tasks are inside.
+ * hooks on one call, unwinding through hooks, probes that go while tasks are inside, and the
+ * quick way of a sole probe.
  *
  * The probes are allocated, so that KASAN sees a use after the free.
  */
@@ -13,6 +14,7 @@
 #include <linux/kthread.h>
 #include <linux/stacktrace.h>
 
+#include "../fgraph_stack.h"
 #include "kunit.h"
 
 #define FPROBE_KUNIT_FRAMES	32
@@ -27,6 +29,7 @@
  * @ret_ip: where the last call returns to
  * @retval: the value that it returned
  * @unwound: the exit handler found @ret_ip in its own stack trace
+ * @quick: the last return was hooked by the quick way
  */
 struct fprobe_kunit {
 	struct fprobe		fp;
@@ -37,7 +40,14 @@ struct fprobe_kunit {
 	unsigned long		ret_ip;
 	unsigned long		retval;
 	bool			unwound;
+	bool			quick;
 };
+
+/* Whether the return that runs in this task was hooked by the quick way. */
+static bool fprobe_kunit_is_quick(void)
+{
+	return *fgraph_top(current->ret_stack, current->curr_ret_stack) & FGRAPH_META_SOLE;
+}
 
 static bool fprobe_kunit_is_hook(unsigned long ip)
 {
@@ -74,6 +84,7 @@ static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long
 	probe->exits++;
 	probe->ret_ip = ret_ip;
 	probe->retval = ftrace_regs_get_return_value(fregs);
+	probe->quick = fprobe_kunit_is_quick();
 	nr = stack_trace_save(frames, FPROBE_KUNIT_FRAMES, 0);
 	for (unsigned int i = 0; i < nr; i++)
 		probe->unwound |= frames[i] == ret_ip;
@@ -116,7 +127,310 @@ static void fprobe_same_function(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, fprobe_kunit_is_hook(probe[i]->ret_ip));
 		KUNIT_EXPECT_TRUE(test, probe[i]->unwound);
 		KUNIT_EXPECT_EQ(test, 0, probe[i]->fp.nmissed);
+		KUNIT_EXPECT_FALSE(test, probe[i]->quick);
 	}
+}
+
+/* The quick way of a sole probe */
+
+static void fprobe_kunit_expect(struct kunit *test, const struct fprobe_kunit *probe,
+				unsigned int entries, unsigned int exits)
+{
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe->entries), entries);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe->exits), exits);
+	KUNIT_EXPECT_EQ(test, probe->fp.nmissed, 0);
+}
+
+static int fprobe_kunit_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+				    struct ftrace_regs *fregs)
+{
+	return 0;
+}
+
+/* A second graph user of the sites 0 and 1, which does nothing. */
+static struct fgraph_ops fprobe_kunit_graph;
+
+static void fprobe_kunit_graph_begin(struct kunit *test)
+{
+	unsigned long ip[2] = { kunit_site(0), kunit_site(1) };
+
+	fprobe_kunit_graph = (struct fgraph_ops) { .entryfunc = fprobe_kunit_graph_entry };
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&fprobe_kunit_graph.ops, ip, 2, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_graph(&fprobe_kunit_graph), 0);
+}
+
+static void fprobe_kunit_graph_end(void)
+{
+	unregister_ftrace_graph(&fprobe_kunit_graph);
+	ftrace_free_filter(&fprobe_kunit_graph.ops);
+}
+
+/* With and without data, and beside a probe that only looks at entries. */
+static void fprobe_kunit_sole(struct kunit *test)
+{
+	struct fprobe_kunit *probe, *beside = fprobe_kunit_new(test);
+	int stack = current->curr_ret_stack, depth = current->curr_ret_depth;
+	unsigned long ip = kunit_site(0);
+
+	beside->fp.exit_handler = NULL;
+	beside->fp.entry_data_size = 0;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&beside->fp, &ip, 1), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		probe = fprobe_kunit_new(test);
+		if (i)
+			probe->fp.entry_data_size = 0;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+		kunit_call_site(0);
+		kunit_call_site(1);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+		KUNIT_EXPECT_EQ(test, probe->ret_ip, beside->ret_ip);
+		kunit_call_site(0);
+
+		fprobe_kunit_expect(test, probe, 1, 1);
+		KUNIT_EXPECT_TRUE(test, probe->quick);
+		KUNIT_EXPECT_TRUE(test, probe->unwound);
+		KUNIT_EXPECT_EQ(test, probe->retval, kunit_result);
+		KUNIT_EXPECT_FALSE(test, fprobe_kunit_is_hook(probe->ret_ip));
+	}
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&beside->fp), 0);
+	KUNIT_EXPECT_EQ(test, beside->entries, 4);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, stack);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
+}
+
+static void fprobe_sole_alone(struct kunit *test)
+{
+	fprobe_kunit_sole(test);
+}
+
+static void fprobe_sole_list(struct kunit *test)
+{
+	ftrace_kunit_forbid_tramps(true);
+	fprobe_kunit_sole(test);
+	ftrace_kunit_forbid_tramps(false);
+}
+
+static void fprobe_kunit_try_alone(struct kunit *test, struct fprobe_kunit *probe, bool quick)
+{
+	unsigned long ip = kunit_site(0);
+
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+	fprobe_kunit_expect(test, probe, 1, 1);
+	KUNIT_EXPECT_EQ(test, probe->quick, quick);
+	KUNIT_EXPECT_EQ(test, probe->retval, kunit_result);
+}
+
+/* Whatever is more than a sole probe takes the common way. */
+static void fprobe_not_quick(struct kunit *test)
+{
+	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
+
+	probe[0]->fp.flags = FPROBE_FL_KPROBE_SHARED;
+	fprobe_kunit_try_alone(test, probe[0], false);
+
+	fprobe_kunit_graph_begin(test);
+	fprobe_kunit_try_alone(test, probe[1], false);
+	fprobe_kunit_graph_end();
+
+	probe[1]->entries = 0;
+	probe[1]->exits = 0;
+	fprobe_kunit_try_alone(test, probe[1], true);
+}
+
+/* An entry handler that wants no exit. */
+static void fprobe_sole_cancel(struct kunit *test)
+{
+	int stack = current->curr_ret_stack, depth = current->curr_ret_depth;
+	struct fprobe_kunit *probe = fprobe_kunit_new(test);
+	unsigned long ip = kunit_site(0);
+
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+	WRITE_ONCE(probe->cancel, 1);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, stack);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
+	fprobe_kunit_expect(test, probe, 1, 0);
+	WRITE_ONCE(probe->cancel, 0);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+	fprobe_kunit_expect(test, probe, 2, 1);
+	KUNIT_EXPECT_TRUE(test, probe->quick);
+}
+
+static void fprobe_sole_disabled(struct kunit *test)
+{
+	int stack = current->curr_ret_stack, depth = current->curr_ret_depth;
+	struct fprobe_kunit *probe = fprobe_kunit_new(test);
+	unsigned long ip = kunit_site(0);
+
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+	disable_fprobe(&probe->fp);
+	kunit_call_site(0);
+	fprobe_kunit_expect(test, probe, 0, 0);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, stack);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
+	enable_fprobe(&probe->fp);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+	fprobe_kunit_expect(test, probe, 1, 1);
+}
+
+#define FPROBE_KUNIT_DATA_WORDS	MAX_FPROBE_DATA_SIZE_WORD
+
+/**
+ * struct fprobe_kunit_data - a probe with data, and how much of it arrived
+ * @fp: the probe
+ * @task: whose calls count
+ * @entries: calls with data as asked for at the entry
+ * @exits: calls with all of it at the exit
+ */
+struct fprobe_kunit_data {
+	struct fprobe		fp;
+	struct task_struct	*task;
+	unsigned int		entries;
+	unsigned int		exits;
+};
+
+static int fprobe_kunit_data_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				   struct ftrace_regs *fregs, void *data)
+{
+	struct fprobe_kunit_data *probe = container_of(fp, struct fprobe_kunit_data, fp);
+	unsigned long *word = data;
+
+	if (current != probe->task)
+		return 1;
+	probe->entries += !data == !fp->entry_data_size;
+	for (unsigned int i = 0; data && i < fp->entry_data_size / sizeof(long); i++)
+		word[i] = ip + i;
+	return 0;
+}
+
+static void fprobe_kunit_data_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				   struct ftrace_regs *fregs, void *data)
+{
+	struct fprobe_kunit_data *probe = container_of(fp, struct fprobe_kunit_data, fp);
+	const unsigned long *word = data;
+	bool right = !data == !fp->entry_data_size;
+
+	for (unsigned int i = 0; data && i < fp->entry_data_size / sizeof(long); i++)
+		right &= word[i] == ip + i;
+	probe->exits += right && fprobe_kunit_is_quick();
+}
+
+/* What the entry handler writes is there at the exit, of any size. */
+static void fprobe_sole_data(struct kunit *test)
+{
+	struct fprobe_kunit_data *probe = kunit_kzalloc(test, sizeof(*probe), GFP_KERNEL);
+	unsigned long ip = kunit_site(0);
+
+	KUNIT_ASSERT_NOT_NULL(test, probe);
+	for (unsigned int words = 0; words <= FPROBE_KUNIT_DATA_WORDS; words++) {
+		*probe = (struct fprobe_kunit_data) {
+			.fp.entry_handler	= fprobe_kunit_data_entry,
+			.fp.exit_handler	= fprobe_kunit_data_exit,
+			/* Rounded up by the register function. */
+			.fp.entry_data_size	= words ? words * sizeof(long) - 1 : 0,
+			.task			= current,
+		};
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+		kunit_call_site(0);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+		KUNIT_EXPECT_EQ_MSG(test, probe->entries, 1, "%u words", words);
+		KUNIT_EXPECT_EQ_MSG(test, probe->exits, 1, "%u words", words);
+	}
+}
+
+/**
+ * struct fprobe_kunit_caller - a probe whose handlers call probed functions
+ * @fp: the probe
+ * @task: whose calls count
+ * @entries: calls of the entry handler
+ * @exits: calls of the exit handler
+ */
+struct fprobe_kunit_caller {
+	struct fprobe		fp;
+	struct task_struct	*task;
+	unsigned int		entries;
+	unsigned int		exits;
+};
+
+/* Where handlers stop calling, should nothing else stop them. */
+#define FPROBE_KUNIT_DEPTH	16
+
+static void fprobe_kunit_call_both(void)
+{
+	unsigned long result = READ_ONCE(kunit_result);
+
+	kunit_call_site(0);
+	kunit_call_site(1);
+	WRITE_ONCE(kunit_result, result);
+}
+
+static int fprobe_kunit_caller_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				     struct ftrace_regs *fregs, void *data)
+{
+	struct fprobe_kunit_caller *probe = container_of(fp, struct fprobe_kunit_caller, fp);
+
+	if (current != probe->task)
+		return 1;
+	if (++probe->entries < FPROBE_KUNIT_DEPTH)
+		fprobe_kunit_call_both();
+	return 0;
+}
+
+static void fprobe_kunit_caller_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+				     struct ftrace_regs *fregs, void *data)
+{
+	struct fprobe_kunit_caller *probe = container_of(fp, struct fprobe_kunit_caller, fp);
+
+	if (++probe->exits < FPROBE_KUNIT_DEPTH)
+		fprobe_kunit_call_both();
+}
+
+static void fprobe_kunit_recurse(struct kunit *test, struct fprobe_kunit_caller *caller,
+				 struct fprobe_kunit *other)
+{
+	int stack = current->curr_ret_stack, depth = current->curr_ret_depth;
+	unsigned long ip[2] = { kunit_site(0), kunit_site(1) };
+
+	*caller = (struct fprobe_kunit_caller) {
+		.fp.entry_handler	= fprobe_kunit_caller_entry,
+		.fp.exit_handler	= fprobe_kunit_caller_exit,
+		.task			= current,
+	};
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&caller->fp, &ip[0], 1), 0);
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&other->fp, &ip[1], 1), 0);
+	kunit_call_site(0);
+	kunit_call_site(1);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&caller->fp), 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&other->fp), 0);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, stack);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
+}
+
+/* Of the calls that handlers make, the same are seen on both ways. */
+static void fprobe_sole_recursion(struct kunit *test)
+{
+	struct fprobe_kunit_caller *caller = kunit_kcalloc(test, 2, sizeof(*caller), GFP_KERNEL);
+	struct fprobe_kunit *other[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
+
+	KUNIT_ASSERT_NOT_NULL(test, caller);
+	fprobe_kunit_recurse(test, &caller[0], other[0]);
+	fprobe_kunit_graph_begin(test);
+	fprobe_kunit_recurse(test, &caller[1], other[1]);
+	fprobe_kunit_graph_end();
+
+	KUNIT_EXPECT_TRUE(test, other[0]->quick);
+	KUNIT_EXPECT_FALSE(test, other[1]->quick);
+	KUNIT_EXPECT_LT(test, caller[0].entries, FPROBE_KUNIT_DEPTH);
+	KUNIT_EXPECT_EQ(test, caller[0].entries, caller[1].entries);
+	KUNIT_EXPECT_EQ(test, caller[0].exits, caller[1].exits);
+	KUNIT_EXPECT_EQ(test, caller[0].exits, caller[0].entries);
+	KUNIT_EXPECT_EQ(test, caller[0].fp.nmissed, caller[1].fp.nmissed);
+	KUNIT_EXPECT_EQ(test, other[0]->entries, other[1]->entries);
+	KUNIT_EXPECT_EQ(test, other[0]->exits, other[1]->exits);
 }
 
 /**
@@ -293,6 +607,93 @@ static void fprobe_unregister_inside(struct kunit *test)
 	fprobe_kunit_sleep(test, false);
 }
 
+/* What happens to the probe of a sleeper, or beside it, before it returns. */
+enum fprobe_kunit_between {
+	FPROBE_KUNIT_SECOND,	/* A second probe comes. */
+	FPROBE_KUNIT_GOES,	/* One comes, and the first goes. */
+	FPROBE_KUNIT_DISABLED,	/* It is disabled. */
+	FPROBE_KUNIT_ENABLED,	/* It is disabled, and enabled again. */
+};
+
+static void fprobe_kunit_between(struct kunit *test, enum fprobe_kunit_between what)
+{
+	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
+	unsigned long ip = ftrace_location((unsigned long)wait_for_completion);
+	bool second = what <= FPROBE_KUNIT_GOES;
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct task_struct *task;
+
+	task = kthread_create(fprobe_kunit_sleeper, &wake, "fprobe_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	probe[0]->task = task;
+	probe[1]->task = task;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[0]->fp, &ip, 1), 0);
+	wake_up_process(task);
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_wait_for_entry(probe[0]));
+	if (second)
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[1]->fp, &ip, 1), 0);
+	else
+		disable_fprobe(&probe[0]->fp);
+	if (what == FPROBE_KUNIT_GOES)
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[0]->fp), 0);
+	else if (what == FPROBE_KUNIT_ENABLED)
+		enable_fprobe(&probe[0]->fp);
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_unwinds(task, probe[0]->ret_ip));
+	complete(&wake);
+	kthread_stop(task);
+	if (what != FPROBE_KUNIT_GOES)
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[0]->fp), 0);
+	if (second)
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[1]->fp), 0);
+
+	/* The first is told of the return while it is there and enabled; the second never is. */
+	if (what == FPROBE_KUNIT_SECOND || what == FPROBE_KUNIT_ENABLED) {
+		fprobe_kunit_expect(test, probe[0], 1, 1);
+		KUNIT_EXPECT_TRUE(test, probe[0]->quick);
+		KUNIT_EXPECT_TRUE(test, probe[0]->unwound);
+	} else {
+		fprobe_kunit_expect(test, probe[0], 1, 0);
+	}
+	fprobe_kunit_expect(test, probe[1], 0, 0);
+}
+
+static void fprobe_second_inside(struct kunit *test)
+{
+	fprobe_kunit_between(test, FPROBE_KUNIT_SECOND);
+	fprobe_kunit_between(test, FPROBE_KUNIT_GOES);
+}
+
+static void fprobe_disabled_inside(struct kunit *test)
+{
+	fprobe_kunit_between(test, FPROBE_KUNIT_DISABLED);
+	fprobe_kunit_between(test, FPROBE_KUNIT_ENABLED);
+}
+
+/* Of two probes of a call, one goes. */
+static void fprobe_one_goes_inside(struct kunit *test)
+{
+	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
+	unsigned long ip = ftrace_location((unsigned long)wait_for_completion);
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct task_struct *task;
+
+	task = kthread_create(fprobe_kunit_sleeper, &wake, "fprobe_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++) {
+		probe[i]->task = task;
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[i]->fp, &ip, 1), 0);
+	}
+	wake_up_process(task);
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_wait_for_entry(probe[0]));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[0]->fp), 0);
+	complete(&wake);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[1]->fp), 0);
+	fprobe_kunit_expect(test, probe[0], 1, 0);
+	fprobe_kunit_expect(test, probe[1], 1, 1);
+	KUNIT_EXPECT_FALSE(test, probe[1]->quick);
+}
+
 struct fprobe_kunit_host {
 	struct fprobe		fp;
 	struct kunit_guest	guest;
@@ -338,11 +739,21 @@ static void fprobe_waits_for_guest(struct kunit *test)
 
 static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_same_function),
+	KUNIT_CASE(fprobe_sole_alone),
+	KUNIT_CASE(fprobe_sole_list),
+	KUNIT_CASE(fprobe_not_quick),
+	KUNIT_CASE(fprobe_sole_cancel),
+	KUNIT_CASE(fprobe_sole_disabled),
+	KUNIT_CASE(fprobe_sole_data),
+	KUNIT_CASE(fprobe_sole_recursion),
 	KUNIT_CASE(fprobe_same_parent),
 	KUNIT_CASE(fprobe_same_parent_list),
 	KUNIT_CASE(fprobe_one_side),
 	KUNIT_CASE(fprobe_unregister_after),
 	KUNIT_CASE(fprobe_unregister_inside),
+	KUNIT_CASE(fprobe_second_inside),
+	KUNIT_CASE(fprobe_disabled_inside),
+	KUNIT_CASE(fprobe_one_goes_inside),
 	KUNIT_CASE(fprobe_waits_for_guest),
 	{ }
 };
