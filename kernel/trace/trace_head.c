@@ -124,7 +124,8 @@ static char *put_new_second(char *p, u64 *usecs)
 	return p;
 }
 
-static __always_inline char *put_time(char *p, struct trace_head *head, struct trace_iterator *iter, u64 ts)
+static __always_inline char *put_time(char *p, struct trace_head *head,
+				      struct trace_iterator *iter, u64 ts)
 {
 	u64 usecs, second;
 

@@ -122,7 +122,7 @@ static void names_forget(struct trace_name_store *store)
 static void names_alloc(struct trace_reader *reader)
 {
 	/* The text is much to clear, and is only read where a slot says so. */
-	reader->names = kvmalloc(sizeof(*reader->names), GFP_KERNEL);
+	reader->names = kvmalloc_obj(*reader->names);
 	if (reader->names)
 		names_forget(reader->names);
 	else
