@@ -13,7 +13,6 @@
 #include <linux/stdarg.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <linux/unaligned.h>
 
 /* The most that a function writes where the width is not above that. */
 #define TRACE_TEXT_DEC_MAX	20
@@ -55,11 +54,11 @@ static inline char *trace_text_usecs(char *to, unsigned int usecs)
 /* Texts that are copied as words have room for whole ones, and so has the copy. */
 #define TRACE_TEXT_WORDS(len)	ALIGN(len, sizeof(u64))
 
-/* The same of a text of @len characters that was kept. Fewer instructions than memcpy(). */
+/* The same of a text of @len characters that was kept. Fewer instructions than memcpy() of @len. */
 static inline char *trace_text_words(char *to, const char *from, unsigned int len)
 {
 	for (unsigned int i = 0; i < len; i += sizeof(u64))
-		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
+		memcpy(to + i, from + i, sizeof(u64));
 	return to + len;
 }
 

@@ -58,6 +58,7 @@
 #include <linux/slab.h>
 #include <linux/trace_clock.h>
 #include <linux/timex.h>
+#include <linux/wordpart.h>
 #include <linux/workqueue.h>
 
 #include "fgraph_stack.h"
@@ -347,7 +348,7 @@ static __always_inline u64 times_elapsed(u64 from, u64 to)
 		return cycles * READ_ONCE(times_cycle) >> 31;
 	if ((s64)cycles < 0)
 		return 0;
-	return ((u32)cycles * READ_ONCE(times_cycle) >> 31) +
+	return ((u64)lower_32_bits(cycles) * READ_ONCE(times_cycle) >> 31) +
 	       (cycles >> 32) * 2 * READ_ONCE(times_cycle);
 }
 
