@@ -54,7 +54,7 @@ static inline char *trace_text_usecs(char *to, unsigned int usecs)
 /* Texts that are copied as words have room for whole ones, and so has the copy. */
 #define TRACE_TEXT_WORDS(len)	ALIGN(len, sizeof(u64))
 
-/* The same of a text of @len characters that was kept. Fewer instructions than memcpy() of @len. */
+/* The same of a kept text of @len characters, in fewer instructions than memcpy(). */
 static inline char *trace_text_words(char *to, const char *from, unsigned int len)
 {
 	for (unsigned int i = 0; i < len; i += sizeof(u64))
