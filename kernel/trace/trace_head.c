@@ -25,7 +25,7 @@
 #include "trace_output.h"
 #include "trace_text.h"
 
-/* A blank, the time and what is behind it, in whole words */
+/* A blank, the time and ": ", in whole words */
 #define TIME_MAX	TRACE_TEXT_WORDS(1 + TRACE_TEXT_DEC_MAX + 1 + 6 + 2)
 /* The task, the context, the time */
 #define HEAD_MAX	(TRACE_HEAD_TASK_MAX + sizeof(u64) + TIME_MAX)

@@ -16,7 +16,7 @@ struct trace_iterator;
  * @pid: the task
  * @cpu: the CPU
  * @tgid: whether the thread group is told
- * @len: of @text; 0 if there is none
+ * @len: of @text; 0 without one
  * @text: the text
  */
 struct trace_head_task {
@@ -32,7 +32,7 @@ struct trace_head_task {
  * @second: the first microsecond of the second of the last line
  * @second_len: of @second_text
  * @second_text: that second, with the blank before and the point behind it
- * @context: what @context_text tells
+ * @context: the flags and the preempt count of @context_text
  * @context_text: the 5 characters of the context
  * @tasks: the last task of a CPU, of those with the same remainder
  */

@@ -39,7 +39,7 @@
 #define NAMES_TEXT	(128 << 10)
 
 /**
- * struct trace_name - what was printed for an address
+ * struct trace_name - the text that was printed for an address
  * @addr: the address; 0 if the slot is empty
  * @at: where in the text
  * @len: its length
@@ -83,7 +83,7 @@ struct trace_iterator *trace_reader_init(struct trace_reader *reader)
 }
 
 /**
- * trace_reader_begin - have looked at again what others may have changed
+ * trace_reader_begin - forget all that others may have changed
  * @iter: the reader, at the beginning of a read
  */
 void trace_reader_begin(struct trace_iterator *iter)
@@ -98,7 +98,7 @@ void trace_reader_begin(struct trace_iterator *iter)
 }
 
 /**
- * trace_reader_free - free what a reader keeps
+ * trace_reader_free - free the memory of a reader
  * @iter: its iterator, which goes on without
  */
 void trace_reader_free(struct trace_iterator *iter)
@@ -129,7 +129,7 @@ static void names_alloc(struct trace_reader *reader)
 		reader->no_memory = true;
 }
 
-/* Return: the names that still hold; NULL where none are kept. */
+/* Return: the names that still hold; NULL without memory for them. */
 static struct trace_name_store *names_get(struct trace_iterator *iter)
 {
 	struct trace_reader *reader = trace_reader_of(iter);

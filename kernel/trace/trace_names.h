@@ -26,7 +26,7 @@ struct trace_name_store;
  * @iter: the iterator; its flag TRACE_FILE_NAMES says that it is one of these
  * @names: the names that it has printed; NULL until the first, or without memory
  * @removals: module_text_removals() when they were looked up
- * @no_memory: there was none for the names
+ * @no_memory: the names got no memory
  * @event: of the last line; NULL if the read begins
  * @merged: @merge has been filled since the read began
  * @merge: the CPUs' next events; NULL until they are needed, or without memory

@@ -169,7 +169,7 @@ struct text_spec {
 	char		type;
 };
 
-/* Return: what is behind the conversion that begins behind a '%'. */
+/* Return: the end of the conversion that begins behind a '%'. */
 static const char *parse_spec(const char *format, struct text_spec *spec)
 {
 	*spec = (struct text_spec) { };
@@ -226,7 +226,7 @@ static char *put_number(char *to, char *end, u64 value, bool negative,
 }
 
 /**
- * trace_text_format - write what vsnprintf() would, if the format is simple
+ * trace_text_format - write as vsnprintf() does, if the format is simple
  * @to: where to
  * @room: the characters at @to
  * @format: the format; simple ones have %d, %i, %u, %x, %s, %c and %%, with "l" or "ll",

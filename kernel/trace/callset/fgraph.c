@@ -215,10 +215,7 @@ void fgraph_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *c
 	struct task_struct *task = current;
 	int bit;
 
-	if (unlikely(!fgraph_can_hook(task, retp)))
-		return;
-
-	bit = ftrace_test_recursion_trylock(ip, *retp);
+	bit = fgraph_begin(task, ip, retp);
 	if (bit < 0)
 		return;
 	if (fgraph_enter(task, cs, ip, retp, fregs))

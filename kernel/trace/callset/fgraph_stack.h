@@ -14,6 +14,7 @@
 #include <linux/rethook.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
+#include <linux/trace_recursion.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
@@ -122,6 +123,15 @@ static __always_inline bool fgraph_can_hook(struct task_struct *task, unsigned l
 	if (unlikely(atomic_read(&task->tracing_graph_pause)))
 		return false;
 	return likely(arch_ftrace_can_hook(retp));
+}
+
+/* For ftrace_test_recursion_unlock(), or negative if the call is not to be hooked. */
+static __always_inline int fgraph_begin(struct task_struct *task, unsigned long ip,
+					unsigned long *retp)
+{
+	if (unlikely(!fgraph_can_hook(task, retp)))
+		return -1;
+	return ftrace_test_recursion_trylock(ip, *retp);
 }
 
 /*

@@ -15,7 +15,6 @@
  *  3. A call that is hooked here returns here: the common way does not know the data of the
  *     entry.
  */
-#include <linux/bitfield.h>
 #include <linux/compiler.h>
 #include <linux/context_tracking.h>
 #include <linux/fprobe.h>
@@ -74,17 +73,6 @@ static __always_inline struct fprobe *fprobe_quick_find(unsigned long ip)
 	return sole;
 }
 
-/* Drops the entry of a call whose return is not to be hooked. */
-static void fprobe_quick_drop(struct task_struct *task)
-{
-	unsigned int end = task->curr_ret_stack;
-
-	fgraph_drop_to(task, end - FIELD_GET(FGRAPH_META_WORDS,
-					     *fgraph_top(task->ret_stack, end)));
-}
-
-NOKPROBE_SYMBOL(fprobe_quick_drop);
-
 /* Returns false where the call is for the common way. */
 static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigned long ip,
 					       unsigned long *retp, struct ftrace_regs *fregs)
@@ -115,7 +103,7 @@ static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigne
 	if (fp->entry_handler &&
 	    fp->entry_handler(fp, ip, ftrace_regs_get_return_address(fregs), fregs,
 			      words > FPROBE_QUICK_WORDS ? quick->data : NULL)) {
-		fprobe_quick_drop(task);
+		fgraph_drop_to(task, task->curr_ret_stack - words);
 		return true;
 	}
 	task->curr_ret_depth++;
@@ -131,9 +119,7 @@ static void fprobe_quick_call(unsigned long ip, unsigned long *retp, struct ftra
 	struct task_struct *task = current;
 	int bit;
 
-	if (unlikely(!fgraph_can_hook(task, retp)))
-		return;
-	bit = ftrace_test_recursion_trylock(ip, *retp);
+	bit = fgraph_begin(task, ip, retp);
 	if (bit < 0)
 		return;
 	/* It is another one if the user has just gone. */

@@ -690,8 +690,8 @@ static void times_forget(struct ftrace_times *times)
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
  * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
  * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
- * still there, unless @times->more asks for another
- * size. They begin anew then.
+ * still there, unless @times->more asks for another size. They
+ * begin anew then.
  */
 int ftrace_times_start(struct ftrace_times *times)
 {

@@ -162,7 +162,7 @@ static void names_context(struct kunit *test)
 	iter->tr = tr;
 	iter->ent = &entry;
 	iter->cpu = 7;
-	/* Each twice: what is kept is told as it was. */
+	/* Each twice: the second time, a text that was kept. */
 	for (int n = 0; n < 16 * ARRAY_SIZE(pid); n++) {
 		int i = n / 2;
 		bool ns = i & 1, irq = i & 2, soft = i & 4;
@@ -247,7 +247,7 @@ static void names_all(struct kunit *test)
 
 	kallsyms_on_each_symbol(names_of_symbol, &each);
 	KUNIT_EXPECT_GT(test, each.nr, 10000);
-	/* What has no name. */
+	/* Addresses without a name. */
 	for (int i = 0; i < 2; i++) {
 		for (int kind = TRACE_NAME_PLAIN; kind <= TRACE_NAME_MODULE; kind++) {
 			name_is(test, each.iter, 0, kind);
@@ -288,7 +288,7 @@ static void names_forgotten(struct kunit *test)
 		name_is(test, iter, addr, TRACE_NAME_PLAIN);
 		KUNIT_EXPECT_EQ(test, trace_reader_of(iter)->removals, module_text_removals());
 	}
-	/* Addresses that are nobody's may be somebody's soon. */
+	/* A free address may be used soon. */
 	name_is(test, iter, ULONG_MAX - 1, TRACE_NAME_PLAIN);
 	KUNIT_EXPECT_NE(test, name_slot(store, ULONG_MAX - 1)->addr, ULONG_MAX - 1);
 	trace_reader_free(iter);

@@ -33,7 +33,7 @@ struct marker {
 	uint64_t begin, end;
 	uint32_t name;
 	int cpu;
-	/* Where the text is among all of them; NONE if it has none. */
+	/* Where the text is among all of them, or NONE. */
 	uint64_t text;
 };
 
@@ -42,7 +42,7 @@ struct thread {
 	size_t nr_samples, room_samples;
 	struct marker *markers;
 	size_t nr_markers, room_markers;
-	/* Since when it has this CPU; NONE if it has none. */
+	/* Since when it has this CPU, or NONE. */
 	uint64_t running;
 	int cpu;
 };

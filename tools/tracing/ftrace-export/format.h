@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an output format is told of a trace, in the order of the times.
+ * The calls that an output format gets for a trace, in the order of the times.
  *
  * Each operation may be missing. Times are in nanoseconds, or in ticks of a clock that counts
  * something else.
@@ -16,7 +16,7 @@
 struct tep_event;
 struct tep_record;
 
-/* What is known of a return. */
+/* A return. */
 struct leave {
 	uint64_t func, retval, calltime, rettime;
 	uint32_t depth, name;

@@ -2,7 +2,7 @@
 /*
  * Names, each kept once and known by a number.
  *
- * A name is valid UTF-8 without control characters: what is not is replaced when the name is
+ * A name is valid UTF-8 without control characters: other bytes are replaced when the name is
  * taken in, so that no format has to look at it again. The numbers begin with 1, without gaps.
  */
 #ifndef EXPORT_NAMES_H

@@ -2,7 +2,7 @@
 /*
  * The output: a file beside the wanted one, which takes its name at the end.
  *
- * Whatever ends the program before, an error, a signal or a fault, removes it. Devices, pipes
+ * An error, a signal or a fault before that removes it. Devices, pipes
  * and standard output are written to directly.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 static struct {
 	const char *path;
-	/* NULL where there is none. */
+	/* NULL if the output is written to directly. */
 	char *temporary;
 	int fd;
 	size_t len;
@@ -26,7 +26,7 @@ static struct {
 } output = { .fd = STDOUT_FILENO };
 
 /**
- * output_remove - take away what was written so far
+ * output_remove - take away an output that is not complete
  *
  * May be called from a signal's handler.
  */

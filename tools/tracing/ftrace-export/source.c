@@ -64,7 +64,7 @@ static struct {
 static char library_said[200];
 
 /**
- * tep_vprint - what the libraries call to say something, in place of their own
+ * tep_vprint - messages of the libraries, in place of their own function
  * @name: the library
  * @level: how important it is
  * @print_err: whether errno says more
@@ -312,7 +312,7 @@ void source_running(const char *buffer)
 		open_cpu(&source.running[i], source.cpus[i]);
 }
 
-/* The next page of a CPU; false if there is none. */
+/* The next page of a CPU; false after the last one. */
 static bool next_page(struct running *r)
 {
 	int n = tracefs_cpu_read(r->file, r->data, true);
@@ -361,7 +361,7 @@ static struct tep_record *next_of(unsigned int i)
 
 	if (source.running)
 		return next_running(&source.running[i], source.cpus[i]);
-	/* What it has said of the format of an event is no reason to stop: this is. */
+	/* A message on the format of an event is no reason to stop: this is. */
 	*library_said = '\0';
 	r = tracecmd_read_data(source.input, i);
 	if (*library_said)
@@ -418,7 +418,7 @@ static unsigned int place_of(unsigned int cpu)
 
 /**
  * source_read - read all events, in the order of their times
- * @take: takes one; returns NULL, or what is wrong with it
+ * @take: takes one; returns NULL, or the fault of it
  *
  * Ends the program if they cannot be read.
  *
@@ -458,7 +458,7 @@ struct tep_handle *source_tep(void)
 }
 
 /**
- * source_name - what messages call the source
+ * source_name - the name of the source in messages
  *
  * Returns: the file's or the instance's name.
  */

@@ -66,7 +66,7 @@ static uint32_t root_of(struct task *t)
  * stacks_node_of - the stack that a task is in
  * @t: the task
  *
- * Returns: the node of its innermost call; its root if it is in none.
+ * Returns: the node of its innermost call; its root if it is in no call.
  */
 uint32_t stacks_node_of(struct task *t)
 {

@@ -3,7 +3,7 @@
  * The different stacks of calls of a trace, as a tree.
  *
  * A node is a function called by its parent's. Each task has a root, which stands for the task.
- * Node 0 is none.
+ * No node has the number 0.
  */
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
@@ -21,7 +21,7 @@ struct node {
 	uint32_t name;
 	/* The next node of the same task, in the order in which they came. */
 	uint32_t next;
-	/* The place among those of its task; a root has none. */
+	/* The place among those of its task, but for roots. */
 	uint32_t place;
 };
 

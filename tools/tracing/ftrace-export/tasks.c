@@ -45,7 +45,7 @@ static void make_room(void)
  * @pid: its number
  * @cpu: the CPU where it runs, which tells idle tasks apart
  *
- * Returns: the task; NULL if there is none.
+ * Returns: the task; NULL if it is not known.
  */
 struct task *task_find(int pid, int cpu)
 {
@@ -99,7 +99,7 @@ size_t tasks_count(void)
  * task_top - the call that a task is in
  * @t: the task
  *
- * Returns: the innermost frame; NULL if it is in none.
+ * Returns: the innermost frame; NULL if it is in no call.
  */
 struct frame *task_top(const struct task *t)
 {
