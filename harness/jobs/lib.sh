@@ -67,6 +67,11 @@ random_seed() {
 	seed=${seed:-$RANDOM}
 	echo "# guest.seed=$seed repeats the choices"
 }
+# at_random MS: sets $at to less than that, in seconds. timeout(1) takes 0 for no end.
+at_random() {
+	local ms=$((1 + RANDOM % ($1 - 1)))
+	at=$((ms / 1000)).$(printf '%03d' $((ms % 1000)))
+}
 worker() { # NAME
 	local did=0 not=0 me=$1
 	RANDOM=$((${seed:-0} + $(printf '%d' "'$1") + ${#1} + ${1//[^0-9]/}0))

@@ -106,9 +106,15 @@ def kunit_results(lines):
 
 
 def kunit_said(result, console):
-    """The lines of the console that say why a case failed."""
-    leaf = result.name.split(": ")[-1]
-    return [line for line in console if "EXPECTATION" in line or "ASSERTION" in line or leaf in line]
+    """The lines of the console that say why a case failed: a failed check says what it saw in the lines after it."""
+    leaf, said, check = result.name.split(": ")[-1], [], False
+    for line in console:
+        text = re.sub(r"^\[ *[\d.]+\] ?", "", line)
+        failed = "EXPECTATION" in text or "ASSERTION" in text
+        check = failed or check and text.startswith(" " * 5)
+        if check or leaf in text:
+            said.append(line)
+    return said
 
 
 def kunit(session, suite, cpus):
