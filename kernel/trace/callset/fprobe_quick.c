@@ -10,8 +10,9 @@
  * Invariants:
  *  1. Handlers run as on the common way: with preemption off, RCU watching, and under the
  *     protection against recursion. They may be traced, and call functions that are probed.
- *  2. An fprobe may go while its function is inside. The entry goes on to name it, and the
- *     return asks whether it is still there. fprobe.c frees nothing while preemption is off.
+ *  2. An fprobe may go while its function is inside, and come again with data of another size.
+ *     The entry goes on to name it, and the return asks whether it is still there, as it was.
+ *     fprobe.c frees nothing while preemption is off.
  *  3. A call that is hooked here returns here: the common way does not know the data of the
  *     entry.
  */
@@ -71,6 +72,15 @@ static __always_inline struct fprobe *fprobe_quick_find(unsigned long ip)
 		sole = fp;
 	}
 	return sole;
+}
+
+/* The bytes of data that the task's last entry has. */
+static __always_inline unsigned long fprobe_quick_size(struct task_struct *task,
+						       const struct fprobe_quick *quick)
+{
+	const u64 *top = fgraph_top(task->ret_stack, task->curr_ret_stack);
+
+	return (unsigned long)top - (unsigned long)quick->data;
 }
 
 /* Returns false where the call is for the common way. */
@@ -140,19 +150,18 @@ static bool fprobe_quick_return(struct task_struct *task, const struct ftrace_re
 				struct ftrace_regs *fregs, struct fgraph_ops *gops)
 {
 	struct fprobe_quick *quick = fprobe_quick_of(frame);
+	unsigned long ret, size = fprobe_quick_size(task, quick);
 	struct fprobe *fp = quick->fp;
-	unsigned long ret;
 	int bit;
 
 	bit = ftrace_test_recursion_trylock(frame->func, frame->ret);
 	if (bit < 0)
 		return true;
 	if (likely(fprobe_quick_rcu() && fprobe_registered(fp) &&
-		   !(fp->flags & FPROBE_FL_DISABLED))) {
+		   !(fp->flags & FPROBE_FL_DISABLED) && fp->entry_data_size == size)) {
 		ret = fgraph_caller(task, frame);
 		ftrace_regs_set_instruction_pointer(fregs, ret);
-		fp->exit_handler(fp, frame->func, ret, fregs,
-				 fp->entry_data_size ? quick->data : NULL);
+		fp->exit_handler(fp, frame->func, ret, fregs, size ? quick->data : NULL);
 	}
 	ftrace_test_recursion_unlock(bit);
 	return true;

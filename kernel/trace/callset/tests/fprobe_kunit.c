@@ -694,6 +694,40 @@ static void fprobe_one_goes_inside(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, probe[1]->quick);
 }
 
+/* A probe goes, and is registered again with more data: an entry from before has too little. */
+static void fprobe_kunit_again(struct kunit *test, bool quick)
+{
+	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
+	unsigned long ip = ftrace_location((unsigned long)wait_for_completion);
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct task_struct *task;
+
+	task = kthread_create(fprobe_kunit_sleeper, &wake, "fprobe_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	probe[0]->task = task;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[0]->fp, &ip, 1), 0);
+	if (!quick)
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[1]->fp, &ip, 1), 0);
+	wake_up_process(task);
+	KUNIT_EXPECT_TRUE(test, fprobe_kunit_wait_for_entry(probe[0]));
+	if (quick)
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[1]->fp, &ip, 1), 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[0]->fp), 0);
+	probe[0]->fp.entry_data_size = 3 * sizeof(long);
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[0]->fp, &ip, 1), 0);
+	complete(&wake);
+	kthread_stop(task);
+	for (unsigned int i = 0; i < ARRAY_SIZE(probe); i++)
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[i]->fp), 0);
+	fprobe_kunit_expect(test, probe[0], 1, 0);
+}
+
+static void fprobe_again_inside(struct kunit *test)
+{
+	fprobe_kunit_again(test, true);
+	fprobe_kunit_again(test, false);
+}
+
 struct fprobe_kunit_host {
 	struct fprobe		fp;
 	struct kunit_guest	guest;
@@ -754,6 +788,7 @@ static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_second_inside),
 	KUNIT_CASE(fprobe_disabled_inside),
 	KUNIT_CASE(fprobe_one_goes_inside),
+	KUNIT_CASE(fprobe_again_inside),
 	KUNIT_CASE(fprobe_waits_for_guest),
 	{ }
 };
