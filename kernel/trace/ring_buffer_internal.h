@@ -15,6 +15,7 @@
 #include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
@@ -128,13 +129,19 @@ struct buffer_page {
  * @waiters_pending: the next event is to wake the former
  * @full_waiters_pending: the next page is to wake the latter, if it is enough
  * @wakeup_full: @work is to wake the latter
+ * @late: @work is to wake the former by @timer
+ * @armed: @timer runs; a page that is full wakes them before
+ * @timer: wakes the former. If each event did, it would cost more than the event
  */
 struct rb_irq_work {
 	bool			waiters_pending;
 	wait_queue_head_t	waiters;
 	bool			full_waiters_pending;
 	bool			wakeup_full;
+	bool			late;
+	bool			armed;
 	wait_queue_head_t	full_waiters;
+	struct hrtimer		timer;
 	struct irq_work		work;
 	atomic_t		seq;
 	struct rcu_head		look;

@@ -41,6 +41,8 @@
 #include "ring_buffer_internal.h"
 
 #define TORTURE_PAGES		16
+/* How many events one look passes, at most. A writer may write faster. */
+#define TORTURE_LOOKS		4096
 #define TORTURE_MAX_WORDS	64
 
 static unsigned int seconds = 2;
@@ -61,6 +63,7 @@ enum {
 	TORTURE_NO_READER	= BIT(6),
 	TORTURE_SWAP		= BIT(7),
 	TORTURE_HOTPLUG		= BIT(8),
+	TORTURE_LOOK		= BIT(9),
 };
 
 /* Events are lost without being counted. */
@@ -77,6 +80,7 @@ static const struct {
 	{ "overwriting, events consumed",	TORTURE_OVERWRITE },
 	{ "overwriting, pages read",		TORTURE_OVERWRITE | TORTURE_PAGE_READER },
 	{ "overwriting, read at the end",	TORTURE_OVERWRITE | TORTURE_NO_READER },
+	{ "overwriting, looked at meanwhile",	TORTURE_OVERWRITE | TORTURE_LOOK },
 	{ "dropping, resized",			TORTURE_RESIZE },
 	{ "overwriting, resized",		TORTURE_OVERWRITE | TORTURE_RESIZE },
 	{ "overwriting, switched on and off",	TORTURE_OVERWRITE | TORTURE_SWITCH },
@@ -301,18 +305,23 @@ static int torture_task(void *data)
 
 /* Reading */
 
+static bool torture_is_event(int cpu, const struct torture_event *event, unsigned int length)
+{
+	if (length >= sizeof(*event) && length >= struct_size(event, fill, event->words) &&
+	    event->cpu == cpu && event->level < TORTURE_LEVELS &&
+	    event->sum == torture_sum(event))
+		return true;
+	torture_error("CPU %d: not what was written: %*ph\n", cpu, (int)min(length, 32U), event);
+	return false;
+}
+
 static void torture_check(int cpu, const struct torture_event *event, unsigned int length, u64 time)
 {
 	struct torture_cpu *tc = per_cpu_ptr(&torture_cpus, cpu);
 	struct torture_stream *stream;
 
-	if (length < sizeof(*event) || length < struct_size(event, fill, event->words) ||
-	    event->cpu != cpu || event->level >= TORTURE_LEVELS ||
-	    event->sum != torture_sum(event)) {
-		torture_error("CPU %d: not what was written: %*ph\n", cpu, (int)min(length, 32U),
-			      event);
+	if (!torture_is_event(cpu, event, length))
 		return;
-	}
 	stream = &tc->stream[event->level];
 	if (event->number <= stream->last)
 		torture_error("CPU %d, level %u: %llu after %llu\n", cpu, event->level,
@@ -379,6 +388,52 @@ static bool torture_read(struct trace_buffer *buffer, int cpu)
 	return event;
 }
 
+/* The last events that were looked at. */
+struct torture_look {
+	u64	number[TORTURE_LEVELS];
+	u64	time;
+};
+
+/* They come in their order, except where the writer has come to the page. */
+static void torture_check_look(struct torture_look *last, int cpu,
+			       const struct torture_event *event, unsigned int length, u64 time)
+{
+	if (!torture_is_event(cpu, event, length))
+		return;
+	if (event->number <= last->number[event->level])
+		torture_error("CPU %d, level %u: %llu looked at after %llu\n", cpu, event->level,
+			      event->number, last->number[event->level]);
+	if (time < last->time)
+		torture_error("CPU %d: time %llu looked at after %llu\n", cpu, time, last->time);
+	last->number[event->level] = event->number;
+	last->time = time;
+}
+
+/* Looks at events that stay where they are. Returns whether there was one. */
+static bool torture_look(struct trace_buffer *buffer, int cpu)
+{
+	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
+	struct torture_look last = { };
+	struct ring_buffer_event *event;
+	unsigned int nr = 0;
+	u64 time;
+
+	if (!iter)
+		return false;
+	for (; nr < TORTURE_LOOKS; nr++) {
+		event = ring_buffer_iter_peek(iter, &time);
+		if (!event)
+			break;
+		if (ring_buffer_iter_dropped(iter))
+			last = (struct torture_look) { };
+		torture_check_look(&last, cpu, ring_buffer_event_data(event),
+				   ring_buffer_event_length(event), time);
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+	return nr;
+}
+
 static int torture_reader(void *data)
 {
 	int cpu;
@@ -387,7 +442,8 @@ static int torture_reader(void *data)
 		bool any = false;
 
 		for_each_cpu(cpu, &torture_mask)
-			any |= torture_read(torture_buffer, cpu);
+			any |= torture_what & TORTURE_LOOK ? torture_look(torture_buffer, cpu) :
+							     torture_read(torture_buffer, cpu);
 		if (!any)
 			usleep_range(20, 100);
 		cond_resched();

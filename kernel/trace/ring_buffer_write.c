@@ -221,11 +221,22 @@ static void rb_queue(struct rb_irq_work *irq_work)
 		ftrace_test_recursion_unlock(bit);
 }
 
+/* Wakes those that wait for an event that has come already. */
+static void rb_wake_armed(struct rb_irq_work *irq_work)
+{
+	if (!irq_work->armed)
+		return;
+	irq_work->armed = false;
+	rb_queue(irq_work);
+}
+
 /* A page more is full. */
 static void rb_wake_full_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_irq_work *irq_work = &cpu_buffer->irq_work;
 
+	rb_wake_armed(&cpu_buffer->buffer->irq_work);
+	rb_wake_armed(irq_work);
 	if (!irq_work->full_waiters_pending || cpu_buffer->reader_page == cpu_buffer->commit_page)
 		return;
 	if (!rb_full_hit(cpu_buffer, cpu_buffer->shortest_full))
@@ -266,23 +277,23 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 	return NULL;
 }
 
-/* Wakes those that wait for an event. */
+/* Has those woken that wait for an event: soon, as more events may follow. */
+static void rb_wake_awaiting(struct rb_irq_work *irq_work)
+{
+	if (!irq_work->waiters_pending)
+		return;
+	irq_work->waiters_pending = false;
+	irq_work->late = true;
+	rb_queue(irq_work);
+}
+
 static void rb_wake_waiters(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	struct rb_irq_work *all = &cpu_buffer->buffer->irq_work;
-	struct rb_irq_work *one = &cpu_buffer->irq_work;
-
 	/* Before the flags are read. A task sets one, and then this. Pairs with rb_await(). */
 	if (!xchg(&cpu_buffer->publish_slow, 0))
 		return;
-	if (all->waiters_pending) {
-		all->waiters_pending = false;
-		rb_queue(all);
-	}
-	if (one->waiters_pending) {
-		one->waiters_pending = false;
-		rb_queue(one);
-	}
+	rb_wake_awaiting(&cpu_buffer->buffer->irq_work);
+	rb_wake_awaiting(&cpu_buffer->irq_work);
 }
 
 /**

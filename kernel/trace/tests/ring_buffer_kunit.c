@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of waiting for events of the ring buffer, with a writer and a waiter that do not
- * know of each other yet; of its limits; and of the contexts that record.
+ * know of each other yet; of its limits; of the contexts that record; and of iterators.
  *
  * tools/testing/ring-buffer tests how events are written.
  */
@@ -265,6 +265,99 @@ static void rb_kunit_recursion(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* Enough to come to the next page, if this CPU writes all. */
+static void rb_kunit_write_page(struct trace_buffer *buffer)
+{
+	for (unsigned int i = 0; i < PAGE_SIZE / RB_EVNT_MIN_SIZE; i++)
+		rb_kunit_write(buffer);
+}
+
+/* The event that is awaited starts a timer, and a page that is full does not wait for it. */
+static void rb_kunit_woken_late(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
+	ktime_t begin = ktime_get();
+	struct rb_irq_work *rbwork;
+	bool late;
+	int seq;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	rbwork = &buffer->irq_work;
+	seq = atomic_read(&rbwork->seq);
+	migrate_disable();
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	rb_kunit_write(buffer);
+	irq_work_sync(&rbwork->work);
+	late = rbwork->armed && atomic_read(&rbwork->seq) == seq;
+	KUNIT_EXPECT_TRUE(test, late || ktime_ms_delta(ktime_get(), begin) >= 10);
+
+	rb_kunit_write_page(buffer);
+	migrate_enable();
+	irq_work_sync(&rbwork->work);
+	KUNIT_EXPECT_FALSE(test, rbwork->armed);
+	KUNIT_EXPECT_NE(test, atomic_read(&rbwork->seq), seq);
+	ring_buffer_free(buffer);
+}
+
+/* Iterators */
+
+static u64 rb_kunit_time;
+
+static u64 rb_kunit_clock(void)
+{
+	return rb_kunit_time += 5;
+}
+
+/* Passes @nr events, each of a later time than @time, which goes on. Returns how many were. */
+static unsigned int rb_kunit_pass(struct ring_buffer_iter *iter, unsigned int nr, u64 *time)
+{
+	unsigned int passed = 0;
+	u64 last = *time;
+
+	while (passed < nr && ring_buffer_iter_peek(iter, time) && *time > last) {
+		last = *time;
+		ring_buffer_iter_advance(iter);
+		passed++;
+	}
+	return passed;
+}
+
+/* It goes on where the writer goes on, and begins anew on a page that is overwritten. */
+static void rb_kunit_iterator(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_iter *iter;
+	u64 time = 0, last;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	ring_buffer_set_clock(buffer, rb_kunit_clock);
+	migrate_disable();
+	for (unsigned int i = 0; i < 3; i++)
+		rb_kunit_write(buffer);
+	iter = ring_buffer_read_start(buffer, smp_processor_id(), GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, iter);
+	if (iter) {
+		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 4, &time), 3);
+		last = time;
+		rb_kunit_write(buffer);
+		rb_kunit_write(buffer);
+		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 1, &time), 1);
+		KUNIT_EXPECT_GT(test, time, last);
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &last));
+		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+
+		/* The next event has been looked at, and goes all the same. */
+		for (unsigned int i = 0; i < 6; i++)
+			rb_kunit_write_page(buffer);
+		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 1, &time), 1);
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &time));
+		KUNIT_EXPECT_GT(test, time, last);
+		ring_buffer_read_finish(iter);
+	}
+	migrate_enable();
+	ring_buffer_free(buffer);
+}
+
 static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_writer_looks_early),
 	KUNIT_CASE(rb_kunit_other_cpu),
@@ -272,6 +365,8 @@ static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_largest),
 	KUNIT_CASE(rb_kunit_contexts),
 	KUNIT_CASE(rb_kunit_recursion),
+	KUNIT_CASE(rb_kunit_woken_late),
+	KUNIT_CASE(rb_kunit_iterator),
 	{ }
 };
 

@@ -158,6 +158,7 @@ unsigned int preempt_count(void);
 
 struct lock_class_key { };
 struct irq_work { int queued; };
+struct hrtimer { };
 struct mutex { };
 struct completion { };
 struct work_struct { };
