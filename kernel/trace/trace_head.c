@@ -25,10 +25,10 @@
 #include "trace_output.h"
 #include "trace_text.h"
 
-/* A blank, the time and ": ", in whole words */
-#define TIME_MAX	TRACE_TEXT_WORDS(1 + TRACE_TEXT_DEC_MAX + 1 + 6 + 2)
+/* A blank, the time and ": ", in whole pieces */
+#define TIME_MAX	TRACE_TEXT_PIECES(1 + TRACE_TEXT_DEC_MAX + 1 + 6 + 2)
 /* The task, the context, the time */
-#define HEAD_MAX	(TRACE_HEAD_TASK_MAX + sizeof(u64) + TIME_MAX)
+#define HEAD_MAX	(TRACE_HEAD_TASK_MAX + TRACE_TEXT_PIECE + TIME_MAX)
 
 /**
  * trace_head_init - begin to keep the beginnings of lines
@@ -95,7 +95,7 @@ static char *put_task(char *p, struct trace_head *head, int pid, int cpu, bool t
 		task->tgid = tgid;
 		task->len = put_new_task(task->text, pid, cpu, tgid) - task->text;
 	}
-	return trace_text_words(p, task->text, task->len);
+	return trace_text_pieces(p, task->text, task->len);
 }
 
 static char *put_context(char *p, struct trace_head *head, const struct trace_entry *entry)
@@ -108,7 +108,7 @@ static char *put_context(char *p, struct trace_head *head, const struct trace_en
 		head->context = context;
 		trace_lat_text(head->context_text, entry);
 	}
-	return trace_text_words(p, head->context_text, TRACE_LAT_TEXT);
+	return trace_text_pieces(p, head->context_text, TRACE_LAT_TEXT);
 }
 
 /* Of a time in microseconds. */
@@ -144,7 +144,7 @@ static __always_inline char *put_time(char *p, struct trace_head *head,
 		head->second_len = put_new_second(head->second_text, &head->second) -
 				   head->second_text;
 	}
-	p = trace_text_words(p, head->second_text, head->second_len);
+	p = trace_text_pieces(p, head->second_text, head->second_len);
 	return trace_text_usecs(p, usecs - head->second);
 }
 

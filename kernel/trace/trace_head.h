@@ -5,10 +5,12 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+#include "trace_text.h"
+
 struct trace_iterator;
 
 #define TRACE_HEAD_TASKS	8
-/* "%16s-%-7d (%7d) [%03d] ", of numbers of up to 11 characters; whole words */
+/* "%16s-%-7d (%7d) [%03d] ", of numbers of up to 11 characters; whole pieces */
 #define TRACE_HEAD_TASK_MAX	64
 
 /**
@@ -24,7 +26,7 @@ struct trace_head_task {
 	int	cpu;
 	bool	tgid;
 	u8	len;
-	char	text[TRACE_HEAD_TASK_MAX] __aligned(sizeof(u64));
+	char	text[TRACE_HEAD_TASK_MAX];
 };
 
 /**
@@ -39,9 +41,9 @@ struct trace_head_task {
 struct trace_head {
 	u64			second;
 	u8			second_len;
-	char			second_text[24] __aligned(sizeof(u64));
+	char			second_text[2 * TRACE_TEXT_PIECE];
 	u16			context;
-	char			context_text[8] __aligned(sizeof(u64));
+	char			context_text[TRACE_TEXT_PIECE];
 	struct trace_head_task	tasks[TRACE_HEAD_TASKS];
 };
 

@@ -116,7 +116,7 @@ static bool merge_is_first(const struct trace_merge *merge)
 }
 
 /* The event of the CPU at the top, after all that were read are passed. */
-static struct trace_entry *merge_top(struct trace_iterator *iter, struct trace_merge *merge,
+static __always_inline struct trace_entry *merge_top(struct trace_iterator *iter, struct trace_merge *merge,
 				     unsigned long *lost)
 {
 	struct merge_head *top = merge->heads;
@@ -161,14 +161,17 @@ struct trace_entry *trace_merge_next(struct trace_iterator *iter, int *cpu, u64 
 	const struct merge_head none = { .cpu = -1 }, *head = merge->heads;
 	struct trace_entry *entry = NULL;
 	unsigned long any = 0;
+	bool filled = false;
 
 	lost = lost ?: &any;
-	if (likely(reader->merged))
-		entry = merge_top(iter, merge, lost);
-	if (unlikely(!entry || head->ts >= merge->until)) {
+	while (1) {
+		if (likely(reader->merged))
+			entry = merge_top(iter, merge, lost);
+		if (likely((entry && head->ts < merge->until) || filled))
+			break;
 		merge_fill(iter, merge);
 		reader->merged = true;
-		entry = merge_top(iter, merge, lost);
+		filled = true;
 	}
 	if (!entry) {
 		head = &none;

@@ -56,12 +56,12 @@ struct trace_name {
  * struct trace_name_store - names of a reader
  * @names: hashed by address; of those that share a slot, the last ones stay, the newest first
  * @used: how much of @text is
- * @text: the names, one after the other, each from a word on; when it is full, all are forgotten
+ * @text: the names, one after the other, each from a piece on; when it is full, all are forgotten
  */
 struct trace_name_store {
 	struct trace_name	names[1 << NAMES_BITS][NAMES_WAYS];
 	u32			used;
-	char			text[NAMES_TEXT] __aligned(sizeof(u64));
+	char			text[NAMES_TEXT] __aligned(TRACE_TEXT_PIECE);
 };
 
 /* Its memory is freed by the address of the iterator. */
@@ -165,7 +165,7 @@ static void name_keep(struct trace_name_store *store, unsigned long addr,
 {
 	struct trace_name *slot;
 
-	if (TRACE_TEXT_WORDS(len) > NAMES_TEXT - store->used)
+	if (TRACE_TEXT_PIECES(len) > NAMES_TEXT - store->used)
 		names_forget(store);
 	slot = name_slot(store, addr);
 	memmove(slot + 1, slot, (NAMES_WAYS - 1) * sizeof(*slot));
@@ -176,15 +176,15 @@ static void name_keep(struct trace_name_store *store, unsigned long addr,
 		.kind = kind,
 	};
 	memcpy(&store->text[store->used], text, len);
-	store->used += TRACE_TEXT_WORDS(len);
+	store->used += TRACE_TEXT_PIECES(len);
 }
 
 static __always_inline void name_print(struct trace_seq *s, const char *text, unsigned int len)
 {
-	char *to = trace_seq_room(s, TRACE_TEXT_WORDS(len));
+	char *to = trace_seq_room(s, TRACE_TEXT_PIECES(len));
 
 	if (likely(to))
-		trace_seq_wrote(s, trace_text_words(to, text, len));
+		trace_seq_wrote(s, trace_text_pieces(to, text, len));
 }
 
 static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_name_kind kind)

@@ -51,14 +51,15 @@ static inline char *trace_text_usecs(char *to, unsigned int usecs)
 	return trace_text_pair(to, low % 100);
 }
 
-/* Texts that are copied as words have room for whole ones, and so has the copy. */
-#define TRACE_TEXT_WORDS(len)	ALIGN(len, sizeof(u64))
+/* Texts that are copied in pieces have room for whole ones, and so has the copy. */
+#define TRACE_TEXT_PIECE	16
+#define TRACE_TEXT_PIECES(len)	ALIGN(len, TRACE_TEXT_PIECE)
 
 /* The same of a kept text of @len characters, in fewer instructions than memcpy(). */
-static inline char *trace_text_words(char *to, const char *from, unsigned int len)
+static inline char *trace_text_pieces(char *to, const char *from, unsigned long len)
 {
-	for (unsigned int i = 0; i < len; i += sizeof(u64))
-		memcpy(to + i, from + i, sizeof(u64));
+	for (unsigned long i = 0; i < len; i += TRACE_TEXT_PIECE)
+		memcpy(to + i, from + i, TRACE_TEXT_PIECE);
 	return to + len;
 }
 

@@ -145,7 +145,7 @@ static void context_is(struct kunit *test, struct trace_iterator *iter, const ch
 {
 	trace_seq_init(&iter->seq);
 	trace_print_context(iter);
-	/* Whole words are written. */
+	/* Whole pieces are written. */
 	memset(trace_seq_buffer_ptr(&iter->seq), '#', 2);
 	text_is(test, iter->seq.buffer, trace_seq_buffer_ptr(&iter->seq), want);
 }
@@ -213,7 +213,7 @@ static void name_is(struct kunit *test, struct trace_iterator *iter, unsigned lo
 	trace_seq_init(&iter->seq);
 	memset(iter->seq.buffer, '#', sizeof(want) + 2);
 	trace_print_name(iter, addr, kind);
-	/* A lookup may end its text in a NUL, and whole words are written. */
+	/* A lookup may end its text in a NUL, and whole pieces are written. */
 	memset(trace_seq_buffer_ptr(&iter->seq), '#', 2);
 	text_is(test, iter->seq.buffer, trace_seq_buffer_ptr(&iter->seq), want);
 }
@@ -296,7 +296,7 @@ static void names_forgotten(struct kunit *test)
 
 /*
  * Where the name does not fit, nothing is printed or kept, whether it was kept before or not. One
- * that was kept needs room for whole words.
+ * that was kept needs room for whole pieces.
  */
 static void names_full(struct kunit *test)
 {
@@ -305,7 +305,7 @@ static void names_full(struct kunit *test)
 	struct trace_iterator *iter = new_reader(test);
 
 	for (int kept = 0; kept < 2; kept++) {
-		unsigned int least = kept ? TRACE_TEXT_WORDS(len) + 1 : len + 1;
+		unsigned int least = kept ? TRACE_TEXT_PIECES(len) + 1 : len + 1;
 
 		for (unsigned int room = 0; room <= least; room++) {
 			bool fits = room >= least;
