@@ -4,14 +4,19 @@
  * the last line is "N passed, N failed".
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "compare.h"
 #include "counts.h"
 #include "parse.h"
+#include "record.h"
 #include "report.h"
+#include "stats.h"
 #include "util.h"
 
 const char * const program_name = "test";
@@ -441,6 +446,439 @@ static void test_latency_reports(void)
 	counts_free(&c);
 }
 
+static void test_quantiles(void)
+{
+	static const struct {
+		size_t freedom;
+		double alpha;
+		double t;
+	} cases[] = {
+		/* As tables have them. */
+		{ 1, 0.05, 12.7062 }, { 2, 0.05, 4.30265 }, { 3, 0.01, 5.84091 },
+		{ 5, 0.001, 6.86883 }, { 10, 0.05, 2.22814 }, { 30, 0.05, 2.04227 },
+		{ 120, 0.01, 2.61742 }, { 1, 0.000001, 636619.77 }, { 100000, 0.05, 1.95999 },
+		/* 1 - t / sqrt(2 + t^2) is the tail of two degrees of freedom. */
+		{ 2, 0.00000001, 9999.99993 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		double t = t_quantile(cases[i].freedom, cases[i].alpha);
+		char *text = format_string("%zu degrees of freedom, %g", cases[i].freedom,
+					   cases[i].alpha);
+
+		result(fabs(t / cases[i].t - 1) < 0.00001, "Student's t", text);
+		free(text);
+	}
+}
+
+/* Records */
+
+static struct record record_of(const char *counted, const char *interval, const char *command)
+{
+	struct record r = { };
+
+	for (int i = 0; i < NR_HEADS; i++)
+		r.head[i] = copy_string(i == HEAD_COUNTED ? counted :
+					i == HEAD_INTERVAL ? interval :
+					i == HEAD_COMMAND ? command : "x\ty");
+	record_begin(&r);
+	return r;
+}
+
+static void add_sample(struct record *r, uint64_t a, uint64_t b, uint64_t ns)
+{
+	bool times = record_has_times(r);
+	uint64_t total[] = { 100 * a, 0, 0 }, other[] = { 200 * b, 0, 0 };
+	struct counts c;
+
+	counts_init(&c, times ? 3 : 0);
+	if (b)
+		counts_add(&c, "b", "m", b, other);
+	if (a)
+		counts_add(&c, "a", NULL, a, total);
+	record_add(r, &c, ns);
+	counts_free(&c);
+}
+
+/* A record of two functions, as text. */
+static const char record_text[] =
+	"funccount\t1\nrelease\tx\ty\ncounter\tx\ty\ncounted\tcalls\ntasks\tx\ty\nmodule\tx\ty\n"
+	"functions\tx\ty\ninterval\t-\ncommand\t\"true\"\n"
+	"samples\t5\nruns\t1\t1\t1\t1\t1\nns\t7\t7\t7\t7\t7\n"
+	"function\tmodule\tcalls1\tcalls2\tcalls3\tcalls4\tcalls5\n"
+	"a\t-\t1\t2\t3\t4\t5\nb\tm\t0\t2\t4\t6\t8\nend\t2\n";
+
+static void file_write_text(const char *path, const char *text, size_t len)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
+		die("%s cannot be written", path);
+}
+
+static char *file_text(const char *path)
+{
+	char *text = alloc(1 << 16, 1);
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fread(text, 1, (1 << 16) - 1, f))
+		die("%s cannot be read", path);
+	fclose(f);
+	return text;
+}
+
+static void round_trip(const char *what, const struct record *r, const char *path)
+{
+	struct record again;
+	char *problem, *first, *second;
+
+	record_write(path, r);
+	first = file_text(path);
+	problem = record_read(path, &again);
+	result(!problem, "record", what);
+	if (problem)
+		printf("# %s\n", problem);
+	free(problem);
+	record_write(path, &again);
+	second = file_text(path);
+	result(same(first, second) && again.nr == r->nr &&
+	       record_runs(&again) == record_runs(r), "record, written again", what);
+	record_free(&again);
+	free(first);
+	free(second);
+}
+
+static void test_record_files(const char *path)
+{
+	struct record r = record_of("calls", "-", "\"true\"");
+	char *text;
+
+	for (int i = 0; i < 5; i++)
+		add_sample(&r, i + 1, 2 * i, 7);
+	round_trip("calls", &r, path);
+	text = file_text(path);
+	expect_report("a record", text, record_text);
+	record_free(&r);
+
+	r = record_of("times", "1.0", "-");
+	for (int i = 0; i < 300; i++)
+		add_sample(&r, i, 1, 7);
+	result(r.nr == 75 && record_runs(&r) == 300 && r.ns[74] == 28 &&
+	       r.counts.row[0].cpu[1] == 4 + 5 + 6 + 7 && r.counts.row[0].count == 299 * 150 &&
+	       r.counts.row[0].cpu[MOST_SAMPLES + 1] == 2200, "record", "many samples are folded");
+	round_trip("times", &r, path);
+	record_free(&r);
+	text = format_string("%s.new", path);
+	result(access(text, F_OK), "record", "no other file is left");
+	free(text);
+}
+
+#define VALUE	"a tab and a value were expected, not "
+#define ORDER	"the functions have to be in the order of their names, each once"
+
+static void test_wrong_records(const char *path)
+{
+	/* The text is there in place of this line and the rest. */
+	static const struct {
+		unsigned int line;
+		const char *text;
+		const char *problem;
+	} cases[] = {
+		{ 1, "", "the file is cut off here" },
+		{ 1, "funccount\t1", "the file is cut off here" },
+		{ 1, "vfs_read\t1\n", "'funccount', " VALUE "'vfs_read\t1'" },
+		{ 1, "funccount\n", "'funccount', " VALUE "'funccount'" },
+		{ 1, "funccount\t\n", "'funccount', " VALUE "'funccount\t'" },
+		{ 1, "funccount\t2\n", "it is of version '2', and this program reads 1" },
+		{ 2, "counter\tx\n", "'release', " VALUE "'counter\tx'" },
+		{ 8, "", "the file is cut off here" },
+		{ 8, "interval\t-\ncommand\t-\n",
+		  "either interval or command was expected to be '-'" },
+		{ 8, "interval\t1\ncommand\t\"a\"\n",
+		  "either interval or command was expected to be '-'" },
+		{ 8, "interval\tx\ncommand\t-\n", "'x' is not an interval" },
+		{ 10, "samples\tx\n", "5 to 120 samples were expected, not 'x'" },
+		{ 10, "samples\t4\n", "5 to 120 samples were expected, not '4'" },
+		{ 10, "samples\t121\n", "5 to 120 samples were expected, not '121'" },
+		{ 11, "runs\t1\t1\n", "5 numbers were expected, not 2" },
+		{ 11, "runs\t1\t1\t1\t1\t0\n", "a number was expected, not '0'" },
+		{ 11, "runs\t1\t1\t1\t1\t1\t1\n", "5 numbers were expected, and no more" },
+		{ 13, "function\n", "the names of 5 samples' columns were expected" },
+		{ 14, "a\n", "a function, a module and numbers were expected" },
+		{ 14, "a\t-\t1\n", "5 numbers were expected, not 1" },
+		{ 14, "a\t-\t1\t2\t3\t4\t-5\n", "a number was expected, not '-5'" },
+		{ 15, "Z\t-\t1\t2\t3\t4\t5\n", ORDER },
+		{ 15, "a\t-\t1\t2\t3\t4\t5\n", ORDER },
+		{ 16, "", "the file is cut off here" },
+		{ 16, "end\t2", "the file is cut off here" },
+		{ 15, "end\t2\n", "1 functions came, not '2'" },
+		{ 16, "end\t2\n\n", "more follows the end" },
+	};
+	struct record r;
+	char *problem, *text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *end = record_text;
+
+		for (unsigned int j = 1; j < cases[i].line; j++)
+			end = strchr(end, '\n') + 1;
+		text = format_string("%.*s%s", (int)(end - record_text), record_text,
+				     cases[i].text);
+		file_write_text(path, text, strlen(text));
+		free(text);
+		problem = record_read(path, &r);
+		result(problem && same(strstr(problem, ": ") + 2, cases[i].problem), "record",
+		       cases[i].problem);
+		free(problem);
+		record_free(&r);
+	}
+	file_write_text(path, "funccount\t1\nrelease\t\0\n", 22);
+	problem = record_read(path, &r);
+	expect_report("a zero byte", problem, "line 2: it has a zero byte");
+	record_free(&r);
+	problem = record_read(".", &r);
+	expect_report("a directory", problem, "line 1: Is a directory");
+	record_free(&r);
+	unlink(path);
+	problem = record_read(path, &r);
+	expect_report("no file", problem, "No such file or directory");
+	record_free(&r);
+}
+
+/* Comparisons */
+
+/* The calls of a function in 30 samples: usual ones, and from @first on @nr others. */
+struct shape {
+	uint64_t usual;
+	uint64_t other;
+	size_t first;
+	size_t nr;
+};
+
+#define ALWAYS(calls)	{ .usual = (calls) }
+
+static struct record series(const struct shape *s)
+{
+	struct record r = record_of("calls", "-", "\"true\"");
+
+	for (size_t i = 0; i < 30; i++)
+		add_sample(&r, 1000, i >= s->first && i < s->first + s->nr ? s->other : s->usual,
+			   NSEC);
+	return r;
+}
+
+/* The table with single spaces, and without the heading. */
+static char *differences_of(const struct record *then, const struct record *now)
+{
+	struct comparison c = compare(then, now);
+	char *text = NULL, *from, *to;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	report_differences(f, &c);
+	fclose(f);
+	free(c.difference);
+	to = text;
+	for (from = text + strcspn(text, "\n"), from += !!*from; *from; from++) {
+		if (*from != ' ' || from[1] != ' ')
+			*to++ = *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void test_series(void)
+{
+	static const struct {
+		const char *what;
+		struct shape then;
+		struct shape now;
+		const char *wanted;
+	} cases[] = {
+		{ "the same", ALWAYS(1000), ALWAYS(1000), "" },
+		{ "one more of 1000", ALWAYS(1000), ALWAYS(1001), "" },
+		{ "5 % more", ALWAYS(1000), ALWAYS(1050), "b [m] 1000.0 1050.0 +5.0% 0.6%\n" },
+		{ "5 % less", ALWAYS(1050), ALWAYS(1000), "b [m] 1050.0 1000.0 -4.8% 0.6%\n" },
+		{ "5 % more of 100", ALWAYS(100), ALWAYS(105), "b [m] 100.0 105.0 +5.0% 1.8%\n" },
+		{ "a new one", ALWAYS(0), ALWAYS(1), "b [m] 0.0 1.0 new -\n" },
+		{ "one that is gone", ALWAYS(100), ALWAYS(0), "b [m] 100.0 0.0 -100.0% 1.3%\n" },
+		{ "a call by chance", ALWAYS(0), { 0, 1, 3, 1 }, "" },
+		{ "a burst", ALWAYS(1000), { 1000, 1000000, 3, 1 }, "" },
+		{ "one that changed meanwhile", ALWAYS(1000), { 1000, 1100, 15, 15 }, "" },
+		{ "nothing at all", ALWAYS(0), ALWAYS(0), "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct record then = series(&cases[i].then), now = series(&cases[i].now);
+
+		expect_report(cases[i].what, differences_of(&then, &now), cases[i].wanted);
+		record_free(&then);
+		record_free(&now);
+	}
+}
+
+/*
+ * A load of FUNCTIONS functions, of all kinds and frequencies. Its pace is another one each time,
+ * and drifts in the meantime.
+ */
+#define FUNCTIONS	4000
+#define SAMPLES_MADE	60
+#define PLANTED		(FUNCTIONS / 2)
+
+enum kind { ALWAYS_THE_SAME, BY_CHANCE, BY_TIME, DRIFTING, IN_BURSTS, NR_KINDS };
+
+static unsigned short dice[3];
+
+static double normal(void)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += erand48(dice);
+	return sum;
+}
+
+static uint64_t by_chance(double wanted)
+{
+	uint64_t nr = 0;
+
+	if (wanted > 50)
+		return fmax(0, wanted + sqrt(wanted) * normal());
+	for (double p = erand48(dice); p > exp(-wanted); p *= erand48(dice))
+		nr++;
+	return nr;
+}
+
+static uint64_t calls_made(enum kind kind, double usual, double pace, double *drift)
+{
+	switch (kind) {
+	case ALWAYS_THE_SAME:
+		/* Parts of a call come by chance. */
+		return usual + (usual == floor(usual) ? 0 : erand48(dice));
+	case BY_CHANCE:
+		return by_chance(usual);
+	case BY_TIME:
+		return by_chance(usual * pace);
+	case DRIFTING:
+		*drift = 0.8 * *drift + 0.1 * normal();
+		return by_chance(usual * exp(*drift));
+	default:
+		return erand48(dice) < 0.1 ? by_chance(10 * usual) : 0;
+	}
+}
+
+/* Runs of a command; or with @intervals those, with less work where the pace is slow. */
+static struct record load_made(double more, bool intervals)
+{
+	struct record r = record_of("calls", intervals ? "1" : "-", intervals ? "-" : "\"a\"");
+	double usual_pace = 1 + 0.03 * normal(), slow = 0, pace[SAMPLES_MADE];
+
+	for (r.nr = 0; r.nr < SAMPLES_MADE; r.nr++) {
+		slow = 0.8 * slow + 0.01 * normal();
+		pace[r.nr] = usual_pace * exp(slow);
+		r.runs[r.nr] = 1;
+		r.ns[r.nr] = intervals ? NSEC : pace[r.nr] * NSEC;
+	}
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		double usual = floor(exp(11.0 * (i * 7919 % FUNCTIONS) / FUNCTIONS - 1));
+		double drift = 0.17 * normal();
+		char *name = format_string("f%04zu", i);
+		struct row *row = counts_add(&r.counts, name, NULL, 0, NULL);
+
+		if (i == PLANTED)
+			usual = 5000 * more;
+		for (size_t j = 0; j < r.nr; j++) {
+			row->cpu[j] = calls_made(i % NR_KINDS, intervals ? usual / pace[j] : usual,
+						 pace[j], &drift);
+			row->count += row->cpu[j];
+		}
+		free(name);
+	}
+	return r;
+}
+
+static void test_load(bool intervals)
+{
+	const char *what = intervals ? "intervals of a load" : "runs of a load";
+	struct record then = load_made(1, intervals), now = load_made(1.05, intervals);
+	char *text = differences_of(&then, &now);
+
+	result(!strncmp(text, "f2000 ", 6) && strchr(text, '\n')[1] == '\0', what,
+	       "of all functions the one is found that is called 5 % more");
+	printf("# %s", text);
+	free(text);
+	record_free(&now);
+	for (int i = 0; i < 20; i++) {
+		now = load_made(1, intervals);
+		text = differences_of(&then, &now);
+		result(!*text, what, "no false alarm");
+		if (*text)
+			printf("# %s", text);
+		free(text);
+		record_free(&now);
+	}
+	record_free(&then);
+}
+
+/* Calls of f00 take @first nanoseconds, those of others 200; in every other sample @slow times. */
+static struct record times_made(size_t nr, double first, double slow)
+{
+	struct record r = record_of("times", "-", "\"a\"");
+	struct counts c;
+
+	for (size_t i = 0; i < 30; i++) {
+		counts_init(&c, 3);
+		for (size_t j = 0; j < nr; j++) {
+			uint64_t ns[] = { 1000 * (j ? 200 : first) * (i % 2 ? slow : 1), 0, 0 };
+			char *name = format_string("f%02zu", j);
+
+			counts_add(&c, name, NULL, 1000, ns);
+			free(name);
+		}
+		/* It has no time in most of the samples. */
+		if (!i)
+			counts_add(&c, "rare", NULL, 1, NULL);
+		record_add(&r, &c, NSEC);
+		counts_free(&c);
+	}
+	return r;
+}
+
+static void compare_times(const char *what, size_t nr, double first, double slow,
+			  const char *wanted)
+{
+	struct record then = times_made(nr, 500, 1.1), now = times_made(nr, first, slow);
+
+	expect_report(what, differences_of(&then, &now), wanted);
+	record_free(&then);
+	record_free(&now);
+}
+
+static void test_times(void)
+{
+	compare_times("the same times", 30, 500, 1.1, "");
+	compare_times("a function takes longer", 30, 530, 1.1, "f00 525.0 556.5 +6.0% 0.5%\n");
+	compare_times("all of them do", 30, 500, 1.15, "");
+	compare_times("the only one does", 1, 2000, 1.1, "f00 525.0 2100.0 +300.0% 57.2%\n");
+}
+
+static void test_comparisons(void)
+{
+	test_series();
+	test_times();
+	test_load(false);
+	test_load(true);
+}
+
+static void test_records(void)
+{
+	char *path = format_string("/tmp/funccount-test-%d", (int)getpid());
+
+	test_record_files(path);
+	test_wrong_records(path);
+	free(path);
+}
+
 /* Random lines of the usual characters: nothing is read that is not there. */
 static void test_random(void)
 {
@@ -487,6 +925,9 @@ int main(void)
 	test_reports();
 	test_cpu_reports();
 	test_latency_reports();
+	test_quantiles();
+	test_records();
+	test_comparisons();
 	test_random();
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;

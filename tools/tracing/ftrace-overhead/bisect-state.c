@@ -76,8 +76,9 @@ static void unescape(char *word)
 	*to = '\0';
 }
 
-static void put_plan(FILE *f, const struct plan *plan)
+static void put_plan(FILE *f, const void *data)
 {
+	const struct plan *plan = data;
 	const struct functions *functions = &plan->functions;
 
 	fprintf(f, HEADING "\nrelease %s\ntracer %s\n", plan->release, plan->tracer);
@@ -123,20 +124,7 @@ static void open_state(const char *path, const char *boot)
  */
 void state_create(const char *path, const struct plan *plan, const char *boot)
 {
-	char *new = format_string("%s.new", path);
-	FILE *f = fopen(new, "we");
-
-	if (!f)
-		cannot_write(new);
-	put_plan(f, plan);
-	if (fflush(f) || fsync(fileno(f)) || fclose(f) || rename(new, path)) {
-		int err = errno;
-
-		unlink(new);
-		errno = err;
-		cannot_write(path);
-	}
-	free(new);
+	file_replace(path, put_plan, plan);
 	sync_directory(path);
 	open_state(path, boot);
 }

@@ -15,7 +15,7 @@
  *	setup.c			the tracing that is set up, and its switches
  *	saved.c			the state of tracing before, and the way back
  *	functions.c		the functions, and their numbers
- *	items.c, stats.c	tables and numbers; know nothing of the system
+ *	items.c			a table; knows nothing of the system
  *	../lib			tracefs, the command, the processes
  */
 #include <errno.h>

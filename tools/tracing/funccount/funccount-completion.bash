@@ -16,6 +16,10 @@ _funccount()
 	case $before in
 	-m | --module) words=$(cut -d' ' -f1 /proc/modules) ;;
 	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	-s | --save | -D | --diff)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
 	-d | --duration | -i | --interval | -t | --top) ;;
 	*)
 		if [[ $word == -* ]]; then

@@ -8,26 +8,35 @@
  * Floors, each of which calls those below it:
  *	funccount.c
  *	report.c		the output
+ *	compare.c, record.c	the differences of two runs, and the file of one
  *	../lib			the counters, and the rest; its floors are in counter.h
  */
 #include <errno.h>
 #include <getopt.h>
+#include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "compare.h"
 #include "counter.h"
 #include "cpus.h"
 #include "instance.h"
 #include "parse.h"
+#include "record.h"
 #include "report.h"
 #include "signals.h"
 #include "util.h"
 
 const char * const program_name = "funccount";
+
+/* Beside those of errors, so not as diff(1) has it. */
+#define STATUS_DIFFERENT	3
 
 static struct {
 	struct wanted wanted;
@@ -38,6 +47,9 @@ static struct {
 	bool json;
 	bool follow;
 	bool profiler;
+	bool sampling;
+	const char *save;
+	const char *diff;
 	char **command;
 } opt;
 
@@ -56,6 +68,9 @@ static const char help[] =
 "  -p, --pid=PID[,PID]...  count calls by these processes only, and by what they start\n"
 "  -f, --follow            count calls by COMMAND only, and by what it starts\n"
 "  -P, --profiler          count with the function profiler, which costs more\n"
+"  -s, --save=FILE         run COMMAND again and again, and write the counts of each run\n"
+"                          to FILE; without COMMAND, those of each interval\n"
+"  -D, --diff=FILE         do the same, and write the functions that differ from FILE\n"
 "  -T, --timestamp         write the time of day before each table\n"
 "  -j, --json              write each table as a line of JSON\n"
 "  -V, --version           write the version, and end\n"
@@ -74,6 +89,8 @@ static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'f' },
 	{ "profiler", no_argument, NULL, 'P' },
+	{ "save", required_argument, NULL, 's' },
+	{ "diff", required_argument, NULL, 'D' },
 	{ "timestamp", no_argument, NULL, 'T' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "version", no_argument, NULL, 'V' },
@@ -137,6 +154,12 @@ static void take_option(int c)
 	case 'P':
 		opt.profiler = true;
 		break;
+	case 's':
+		opt.save = optarg;
+		break;
+	case 'D':
+		opt.diff = optarg;
+		break;
 	case 'T':
 		opt.report.timestamp = true;
 		break;
@@ -165,6 +188,18 @@ static void check_words(void)
 		usage_error("--module: '%s' is not a module: %s", w->module, problem);
 }
 
+static void check_sampling(void)
+{
+	if (opt.report.top || opt.report.by_module || opt.wanted.per_cpu || opt.report.timestamp ||
+	    opt.json)
+		usage_error("--save and --diff cannot be combined with -t, -M, -C, -T, -j");
+	if (opt.command && opt.interval)
+		usage_error("--interval and a command cannot be combined: each run is a sample");
+	/* Of sums the difference can be taken, of percentiles not. */
+	opt.wanted.times = opt.wanted.latency;
+	opt.wanted.latency = false;
+}
+
 static void take_command_line(int argc, char **argv)
 {
 	int i, c;
@@ -172,23 +207,26 @@ static void take_command_line(int argc, char **argv)
 	/* getopt_long() moves the options before the words, but not over a "--". */
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		;
-	while ((c = getopt_long(i, argv, "d:i:t:m:MCLp:fPTjVh", options, NULL)) != -1)
+	while ((c = getopt_long(i, argv, "d:i:t:m:MCLp:fPs:D:TjVh", options, NULL)) != -1)
 		take_option(c);
 	opt.wanted.glob = argv + optind;
 	opt.wanted.nr_globs = i - optind;
 	check_words();
+	opt.sampling = opt.save || opt.diff;
 	if (i < argc) {
 		opt.command = argv + i + 1;
 		error_status = STATUS_ERROR_WITH_COMMAND;
 		if (!*opt.command)
 			usage_error("no command follows '--'");
-		if (opt.duration)
+		if (opt.duration && !opt.sampling)
 			usage_error("--duration and a command cannot be combined: see timeout(1)");
 	} else if (opt.follow) {
 		usage_error("--follow needs a command, after '--'");
 	}
 	if (opt.follow && opt.wanted.nr_pids)
 		usage_error("--follow and --pid cannot be combined");
+	if (opt.sampling)
+		check_sampling();
 	if (opt.wanted.latency && (opt.interval || opt.report.by_module || opt.wanted.per_cpu))
 		usage_error("--latency cannot be combined with --interval, --by-module, --per-cpu");
 }
@@ -220,12 +258,100 @@ static void find_counter(void)
 	opt.report.counter = opt.counter->name;
 	if (opt.counter == &tracer_counter)
 		return;
-	if (opt.follow || opt.wanted.nr_pids || opt.wanted.latency)
+	if (opt.follow || opt.wanted.nr_pids || opt.wanted.latency || opt.wanted.times)
 		die("%s needs the tracer count, %s",
 		    opt.follow ? "--follow" : opt.wanted.nr_pids ? "--pid" : "--latency",
 		    has_tracer ? "not the profiler" : "which this kernel does not have");
 	if (!has_tracer)
 		warn("this kernel has no tracer count; the function profiler costs more");
+}
+
+/* The records */
+
+static struct record then, now;
+
+/* The words with tabs between them; NULL ends the words. */
+static char *join_words(char **word, size_t nr, bool quoted)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		die("out of memory");
+	for (size_t i = 0; i < nr && word[i]; i++) {
+		if (i)
+			fputc('\t', f);
+		if (quoted)
+			json_string(f, word[i]);
+		else
+			fputs(word[i], f);
+	}
+	if (fclose(f))
+		die("out of memory");
+	return text;
+}
+
+static void set_heads(void)
+{
+	const struct wanted *w = &opt.wanted;
+	uint64_t ns = opt.interval ? opt.interval : NSEC;
+	struct utsname system;
+
+	uname(&system);
+	now.head[HEAD_RELEASE] = copy_string(system.release);
+	now.head[HEAD_COUNTER] = copy_string(opt.counter->name);
+	now.head[HEAD_COUNTED] = copy_string(w->times ? "times" : "calls");
+	now.head[HEAD_TASKS] = copy_string(opt.follow ? "command" : w->nr_pids ? "processes" :
+					   "all");
+	now.head[HEAD_MODULE] = copy_string(w->module ? w->module : "-");
+	now.head[HEAD_FUNCTIONS] = join_words(w->glob, w->nr_globs, false);
+	now.head[HEAD_INTERVAL] = opt.command ? copy_string("-") :
+		format_string("%llu.%09llu", ns / NSEC, ns % NSEC);
+	now.head[HEAD_COMMAND] = opt.command ? join_words(opt.command, SIZE_MAX, true) :
+					       copy_string("-");
+	record_begin(&now);
+}
+
+/* Other kernels and commands may be compared, but nothing that was counted in another way. */
+static void check_heads(void)
+{
+	for (int i = 0; i < NR_HEADS; i++) {
+		const char *a = then.head[i], *b = now.head[i];
+
+		if (!strcmp(a, b))
+			continue;
+		if (i == HEAD_RELEASE || (i == HEAD_COMMAND && *a == '"' && *b == '"'))
+			warn("%s: %s was %s then, and is %s now", opt.diff, record_heads[i], a, b);
+		else
+			die("%s cannot be compared with: %s was %s then, and is %s now", opt.diff,
+			    record_heads[i], a, b);
+	}
+}
+
+static void check_directory(const char *path)
+{
+	char *copy = copy_string(path);
+
+	if (access(dirname(copy), W_OK))
+		die("%s cannot be written: %s", path, strerror(errno));
+	free(copy);
+}
+
+static void begin_records(void)
+{
+	char *problem = opt.diff ? record_read(opt.diff, &then) : NULL;
+
+	if (problem)
+		die("%s cannot be used: %s", opt.diff, problem);
+	if (opt.diff && !opt.command && !opt.interval)
+		parse_seconds(then.head[HEAD_INTERVAL], &opt.interval);
+	set_heads();
+	if (opt.diff)
+		check_heads();
+	/* It would be a pity to know this only after minutes. */
+	if (opt.save)
+		check_directory(opt.save);
 }
 
 /* Counting */
@@ -368,6 +494,94 @@ static void count(uint64_t begin, uint64_t end)
 	}
 }
 
+/* Whether there are as many samples as are wanted. */
+static bool is_enough(uint64_t end)
+{
+	if (now.nr < LEAST_SAMPLES)
+		return false;
+	return opt.duration ? clock_ns(CLOCK_MONOTONIC) >= end :
+			      opt.diff && record_runs(&now) >= record_runs(&then);
+}
+
+static void sample_intervals(uint64_t begin, uint64_t end)
+{
+	uint64_t interval, next = begin;
+	struct counts c;
+
+	parse_seconds(now.head[HEAD_INTERVAL], &interval);
+	while (!is_enough(end)) {
+		next += interval;
+		wait_until(next, begin, end);
+		if (is_over())
+			return;
+		c = read_difference();
+		record_add(&now, &c, opt.report.ns);
+		counts_free(&c);
+	}
+}
+
+/* The process of the first run is there. It warms the caches up, and does not count. */
+static void sample_runs(uint64_t begin, uint64_t end)
+{
+	struct counts c;
+	int status;
+
+	for (bool warm = false; !warm || !is_enough(end); warm = true) {
+		if (warm) {
+			pid_t pid = command_make(opt.command, COMMAND_QUIET);
+
+			if (opt.follow)
+				opt.counter->follow(pid);
+		}
+		c = read_difference();
+		counts_free(&c);
+		command_go();
+		wait_until(UINT64_MAX, begin, end);
+		c = read_difference();
+		status = command_status();
+		/* A signal that the command has had, too, may still be held back. */
+		signals_wait(clock_ns(CLOCK_MONOTONIC) + NSEC / 1000);
+		if (signal_came)
+			return;
+		if (status)
+			die("%s has failed: its status is %d", *opt.command, status);
+		if (warm)
+			record_add(&now, &c, opt.report.ns);
+		counts_free(&c);
+	}
+}
+
+static void say_differences(const struct comparison *c)
+{
+	const char *pace = record_has_times(&now) ? "the time of all calls" :
+			   opt.command ? "the time of a run" : "the number of all calls";
+
+	if (fabs(c->pace) > LEAST_CHANGE)
+		warn("%s has changed by %+.1f %%, which is no difference of a function", pace,
+		     100 * c->pace);
+	warn("%zu of %zu functions differ; a change by %.0f %% would be found in %zu", c->nr,
+	     c->nr_functions, 100 * SHARP_CHANGE, c->nr_sharp);
+}
+
+/* Returns the exit status. */
+static int report_record(void)
+{
+	struct comparison c;
+
+	if (now.nr < LEAST_SAMPLES)
+		die("there are only %zu samples; at least %d are needed", now.nr, LEAST_SAMPLES);
+	if (opt.save)
+		record_write(opt.save, &now);
+	if (!opt.diff)
+		return 0;
+	c = compare(&then, &now);
+	report_differences(stdout, &c);
+	if (fflush(stdout))
+		output_error();
+	say_differences(&c);
+	return c.nr ? STATUS_DIFFERENT : 0;
+}
+
 static void say_begin(size_t nr)
 {
 	fprintf(stderr, "Tracing %zu function%s", nr, nr == 1 ? "" : "s");
@@ -388,8 +602,10 @@ int main(int argc, char **argv)
 	tracing_open();
 	find_counter();
 	find_cpus();
+	if (opt.sampling)
+		begin_records();
 	if (opt.command) {
-		pid_t pid = command_make(opt.command, 0);
+		pid_t pid = command_make(opt.command, opt.sampling ? COMMAND_QUIET : 0);
 
 		if (opt.follow)
 			add_pid(pid);
@@ -397,6 +613,8 @@ int main(int argc, char **argv)
 	nr = opt.counter->prepare(&opt.wanted);
 	if (opt.wanted.latency)
 		counts_init(&last, LATENCY_COLUMNS);
+	else if (opt.wanted.times)
+		counts_init(&last, TIME_COLUMNS);
 	else
 		counts_init(&last, opt.wanted.per_cpu ? opt.wanted.nr_cpus : 0);
 	opt.counter->start();
@@ -405,6 +623,16 @@ int main(int argc, char **argv)
 	say_begin(nr);
 	if (opt.duration)
 		end = begin + opt.duration;
+	if (opt.sampling) {
+		if (opt.command)
+			sample_runs(begin, end);
+		else
+			sample_intervals(begin, end);
+		opt.counter->stop();
+		opt.counter->end();
+		signals_release();
+		return report_record();
+	}
 	if (opt.command)
 		command_go();
 	count(begin, end);

@@ -7,6 +7,7 @@
  * parts that it promises are not to change.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -187,4 +188,27 @@ void report_json(FILE *f, const struct report *r, const struct counts *c)
 		json_row(f, r, &c->row[i], c->nr_cpus);
 	}
 	fputs("]}\n", f);
+}
+
+/**
+ * report_differences - a table of the functions that differ
+ * @f: where to
+ * @c: the differences
+ */
+void report_differences(FILE *f, const struct comparison *c)
+{
+	if (c->nr)
+		fprintf(f, "%-*s %12s %12s %9s %9s\n", NAME_WIDTH, "FUNC", "THEN", "NOW", "CHANGE",
+			"+-");
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct difference *d = &c->difference[i];
+
+		text_name(f, d->row);
+		fprintf(f, " %12.1f %12.1f ", d->then, d->now);
+		if (d->then)
+			fprintf(f, "%+8.1f%% %8.1f%%\n", 100 * difference_part(d),
+				100 * d->half / d->then);
+		else
+			fprintf(f, "%9s %9s\n", "new", "-");
+	}
 }

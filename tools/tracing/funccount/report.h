@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "compare.h"
 #include "counts.h"
 
 /* Changes if a program that knows this one would not understand the next. */
@@ -40,5 +41,6 @@ struct report {
 
 void report_text(FILE *f, const struct report *r, const struct counts *c);
 void report_json(FILE *f, const struct report *r, const struct counts *c);
+void report_differences(FILE *f, const struct comparison *c);
 
 #endif

@@ -4,9 +4,13 @@
  *
  * Its process is made early, so that it can be named in set_ftrace_pid, and waits for a byte
  * in a pipe. If we end before, it reads the end of the pipe instead, and ends as well.
+ *
+ * Until it runs the command it shares our memory. It would have to take down a copy, and that would
+ * count as its work, the more of it the more memory we have.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,11 +23,14 @@
 
 /* How long a command that is killed has to end by itself. */
 #define KILL_AFTER	(2 * NSEC)
+/* execvp() has the directories of PATH and the words of the command on it. */
+#define STACK_SIZE	(1024 * 1024)
 
 static pid_t child;
 static char *name;
 /* We write to the first one; the second gives the reason why the command cannot be run. */
 static int go_pipe[2], error_pipe[2];
+static unsigned int flags;
 static bool ended;
 static int wait_status;
 
@@ -35,9 +42,9 @@ static void use_null(int fd)
 		dup2(null, fd);
 }
 
-static void run(char **argv, unsigned int flags)
+static int run(void *arg)
 {
-	char byte;
+	char byte, **argv = arg;
 	int err;
 
 	close(go_pipe[1]);
@@ -67,23 +74,24 @@ static void run(char **argv, unsigned int flags)
 /**
  * command_make - make the process of the command, which does not run it yet
  * @argv: the command
- * @flags: of enum command_flags
+ * @how: of enum command_flags
  *
  * Another one may follow after command_status().
  *
  * Returns: the process.
  */
-pid_t command_make(char **argv, unsigned int flags)
+pid_t command_make(char **argv, unsigned int how)
 {
+	static char stack[STACK_SIZE] __attribute__((aligned(16)));
+
 	name = argv[0];
+	flags = how;
 	ended = false;
 	if (pipe2(go_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		die("no pipe can be made: %s", strerror(errno));
-	child = fork();
+	child = clone(run, stack + STACK_SIZE, CLONE_VM | SIGCHLD, argv);
 	if (child < 0)
 		die("no process can be made: %s", strerror(errno));
-	if (!child)
-		run(argv, flags);
 	close(go_pipe[0]);
 	close(error_pipe[1]);
 	return child;

@@ -25,7 +25,7 @@ enum command_flags {
 	COMMAND_ASIDE	= 1 << 4,
 };
 
-pid_t command_make(char **argv, unsigned int flags);
+pid_t command_make(char **argv, unsigned int how);
 void command_go(void);
 bool command_ended(void);
 bool command_wait(uint64_t until);

@@ -8,7 +8,8 @@
  *	instance.c		tracefs
  *	command.c, keeper.c	the processes: the command, and the keeper, which puts things back
  *	cpus.c			the CPUs of this machine
- *	counts.c, parse.c	tables and words; know nothing of the system
+ *	counts.c, parse.c, stats.c
+ *				tables, words and numbers; know nothing of the system
  *	signals.c, util.c
  */
 #ifndef TRACING_COUNTER_H
@@ -22,6 +23,7 @@
 #include "counts.h"
 
 #define LATENCY_COLUMNS	5
+#define TIME_COLUMNS	3
 
 /**
  * struct wanted - the functions and tasks that are to be counted
@@ -35,6 +37,8 @@
  * @per_cpu: whether each CPU's calls are wanted
  * @latency: whether instead of these the LATENCY_COLUMNS times of calls are, in nanoseconds: mean,
  *	     p50, p90, p99, max
+ * @times: whether instead of both the TIME_COLUMNS sums are, in nanoseconds: of the calls, of these
+ *	   without the functions that they called, and the longest call, which is no sum
  * @set_up: the profiler is to count the functions that the top instance is set up to trace: its
  *	    filter stays
  */
@@ -48,6 +52,7 @@ struct wanted {
 	unsigned int nr_cpus;
 	bool per_cpu;
 	bool latency;
+	bool times;
 	bool set_up;
 };
 
@@ -55,6 +60,7 @@ struct wanted {
  * struct counter - something that counts
  * @name: as programs are told
  * @prepare: choose the functions; returns how many there are
+ * @follow: count calls by one more process, where @wanted had any; NULL if it cannot
  * @start: begin to count; after this, calls are counted
  * @read: take the counts so far into an empty table; times are not merged
  * @stop: count no more; @read still works
@@ -65,6 +71,7 @@ struct wanted {
 struct counter {
 	const char *name;
 	size_t (*prepare)(const struct wanted *wanted);
+	void (*follow)(pid_t pid);
 	void (*start)(void);
 	void (*read)(struct counts *counts);
 	void (*stop)(void);

@@ -73,7 +73,14 @@ struct row *counts_add(struct counts *c, const char *name, const char *module, u
 	return row;
 }
 
-static int row_cmp(const void *x, const void *y)
+/**
+ * counts_row_cmp - the order of the rows of a merged table: by name, then by module
+ * @x: a row
+ * @y: another
+ *
+ * Returns: as qsort() wants it.
+ */
+int counts_row_cmp(const void *x, const void *y)
 {
 	const struct row *a = x, *b = y;
 	int ret = string_cmp(a->name, b->name);
@@ -97,9 +104,9 @@ void counts_merge(struct counts *c)
 	size_t nr = 0;
 
 	if (c->nr)
-		qsort(c->row, c->nr, sizeof(*c->row), row_cmp);
+		qsort(c->row, c->nr, sizeof(*c->row), counts_row_cmp);
 	for (size_t i = 0; i < c->nr; i++) {
-		if (nr && !row_cmp(&c->row[nr - 1], &c->row[i])) {
+		if (nr && !counts_row_cmp(&c->row[nr - 1], &c->row[i])) {
 			row_add(&c->row[nr - 1], &c->row[i], c->nr_cpus);
 			row_free(&c->row[i]);
 		} else {
@@ -144,7 +151,7 @@ bool counts_subtract(struct counts *now, const struct counts *before, struct cou
 		int cmp = 1;
 
 		for (; j < before->nr; j++) {
-			cmp = row_cmp(&before->row[j], row);
+			cmp = counts_row_cmp(&before->row[j], row);
 			if (cmp >= 0)
 				break;
 			if (!before->row[j].module)
@@ -191,7 +198,7 @@ static int count_cmp(const void *x, const void *y)
 
 	if (a->count != b->count)
 		return a->count < b->count ? -1 : 1;
-	return row_cmp(x, y);
+	return counts_row_cmp(x, y);
 }
 
 /**

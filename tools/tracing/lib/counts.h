@@ -41,6 +41,7 @@ void counts_init(struct counts *c, unsigned int nr_cpus);
 void counts_free(struct counts *c);
 struct row *counts_add(struct counts *c, const char *name, const char *module, uint64_t count,
 		       const uint64_t *cpu);
+int counts_row_cmp(const void *x, const void *y);
 void counts_merge(struct counts *c);
 bool counts_subtract(struct counts *now, const struct counts *before, struct counts *diff);
 void counts_by_module(const struct counts *c, struct counts *modules);

@@ -2,8 +2,7 @@
 # The common part of the Makefiles of the programs here. The includer sets
 #	PROGRAM		its name: PROGRAM-completion.bash is its completion
 #	PAGES		its man pages, each PAGE.rst in Documentation/tools/ of its name
-#	LIBS_OF_OWN	its libraries beside these two
-#	PACKAGES_OF_OWN	those that pkg-config knows
+#	PACKAGES_OF_OWN	its libraries beside these two, as pkg-config knows them
 # and lists its objects in Build. Those of lib/ are built for each program, with its flags.
 
 ifeq ($(srctree),)
@@ -32,7 +31,7 @@ ifneq ($(filter-out clean doc doc_install,$(or $(MAKECMDGOALS),all)),)
     $(error $(PROGRAM) needs $(LIBS) and pkg-config: install $(LIBS:%=%-dev), or $(LIBS:%=%-devel))
   endif
   LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS))
-  LIB_LDFLAGS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LIBS_OF_OWN)
+  LIB_LDFLAGS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
 endif
 
 CFLAGS += -O2 -g -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -D_GNU_SOURCE

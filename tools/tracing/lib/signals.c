@@ -72,6 +72,8 @@ void signals_release(void)
 
 /**
  * signals_default - give a new process the signals that we were given
+ *
+ * It may share our memory: nothing is noted there.
  */
 void signals_default(void)
 {
@@ -79,7 +81,9 @@ void signals_default(void)
 
 	sigaction(SIGCHLD, &plain, NULL);
 	sigaction(SIGPIPE, &old_pipe, NULL);
-	signals_release();
+	for (size_t i = 0; i < NR_ENDS; i++)
+		sigaction(ends[i], &old_action[i], NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /**

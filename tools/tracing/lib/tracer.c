@@ -17,11 +17,12 @@
 #define COUNTS		"function_counts"
 #define LATENCIES	"function_latency"
 #define COUNT_CPUS	"options/count-cpus"
+#define COUNT_TIMES	"options/count-times"
 #define COUNT_LATENCY	"options/count-latency"
 
 /* They put more into a line than is read here. */
 static const char *const other_parts[] = {
-	"options/count-callers", "options/count-times", COUNT_LATENCY,
+	"options/count-callers", COUNT_TIMES, COUNT_LATENCY,
 };
 
 static struct tracefs_instance *own;
@@ -32,12 +33,15 @@ static uint64_t *numbers;
 
 static size_t tracer_prepare(const struct wanted *wanted)
 {
+	const char *option = wanted->latency ? COUNT_LATENCY : wanted->times ? COUNT_TIMES : NULL;
 	struct counts functions;
 	size_t nr;
 
 	latency = wanted->latency;
 	if (latency)
 		nr_columns = LATENCY_COLUMNS;
+	else if (wanted->times)
+		nr_columns = TIME_COLUMNS;
 	else if (wanted->per_cpu)
 		nr_columns = wanted->nr_cpus;
 	numbers = alloc(nr_columns + 1, sizeof(*numbers));
@@ -47,10 +51,10 @@ static size_t tracer_prepare(const struct wanted *wanted)
 	for (unsigned int i = 0; i < ARRAY_SIZE(other_parts); i++)
 		if (tracefs_file_exists(own, other_parts[i]))
 			file_set(own, other_parts[i], "0");
-	if (latency && !tracefs_file_exists(own, COUNT_LATENCY))
+	if (option && !tracefs_file_exists(own, option))
 		die("the tracer count of this kernel does not tell how long calls take");
-	if (latency)
-		file_set(own, COUNT_LATENCY, "1");
+	if (option)
+		file_set(own, option, "1");
 	filter_set(own, wanted);
 	counts_init(&functions, 0);
 	filter_functions(own, wanted, &functions);
@@ -58,6 +62,14 @@ static size_t tracer_prepare(const struct wanted *wanted)
 	counts_free(&functions);
 	filter_set_pids(own, wanted);
 	return nr;
+}
+
+static void tracer_follow(pid_t pid)
+{
+	char *text = format_string("%d", (int)pid);
+
+	file_set(own, "set_ftrace_pid", text);
+	free(text);
 }
 
 static void tracer_start(void)
@@ -93,6 +105,7 @@ static void tracer_stop(void)
 const struct counter tracer_counter = {
 	.name = "count",
 	.prepare = tracer_prepare,
+	.follow = tracer_follow,
 	.start = tracer_start,
 	.read = tracer_read,
 	.stop = tracer_stop,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util.h"
 
@@ -147,6 +148,31 @@ char *format_string(const char *format, ...)
 	if (ret < 0)
 		die("out of memory");
 	return s;
+}
+
+/**
+ * file_replace - write a file, which is complete as soon as it is there
+ * @path: the file; one of that name stays as it is until then
+ * @put: writes the contents
+ * @data: is given to @put
+ *
+ * Ends the program if the file cannot be written.
+ */
+void file_replace(const char *path, void (*put)(FILE *f, const void *data), const void *data)
+{
+	char *new = format_string("%s.new", path);
+	FILE *f = fopen(new, "we");
+
+	if (!f)
+		die("%s cannot be written: %s", new, strerror(errno));
+	put(f, data);
+	if (ferror(f) || fflush(f) || fsync(fileno(f)) || fclose(f) || rename(new, path)) {
+		int err = errno;
+
+		unlink(new);
+		die("%s cannot be written: %s", path, strerror(err));
+	}
+	free(new);
 }
 
 /**

@@ -2,8 +2,8 @@
 /*
  * Samples, and the estimate of the mean from them.
  */
-#ifndef OVERHEAD_STATS_H
-#define OVERHEAD_STATS_H
+#ifndef TRACING_STATS_H
+#define TRACING_STATS_H
 
 #include <stddef.h>
 
@@ -32,5 +32,6 @@ struct estimate {
 void samples_add(struct samples *s, double value);
 void samples_free(struct samples *s);
 struct estimate samples_estimate(const struct samples *s);
+double t_quantile(size_t freedom, double alpha);
 
 #endif

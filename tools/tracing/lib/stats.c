@@ -6,21 +6,52 @@
  * vary, which a few of them tell only roughly.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "stats.h"
 #include "util.h"
 
-/* The 0.975 quantile, by the degrees of freedom; beyond these it is close to the normal one. */
-static double t_quantile(size_t freedom)
+/*
+ * The part of the t distribution that is farther from zero than @t, on both sides: Abramowitz and
+ * Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+ */
+static double t_tails(double t, size_t freedom)
 {
-	static const double t[] = {
-		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-		2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-		2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-	};
+	double angle = atan(t / sqrt(freedom)), cosine = cos(angle), sum = 0;
+	bool odd = freedom % 2;
+	double term = odd ? cosine : 1;
 
-	return freedom <= ARRAY_SIZE(t) ? t[freedom - 1] : 1.96 + 2.5 / freedom;
+	for (size_t k = 1 + odd; k < freedom; k += 2) {
+		sum += term;
+		term *= cosine * cosine * k / (k + 1);
+	}
+	sum *= sin(angle);
+	return 1 - (odd ? (angle + sum) * M_2_PI : sum);
+}
+
+/**
+ * t_quantile - the bound that few values of Student's t distribution are beyond
+ * @freedom: its degrees of freedom, at least one
+ * @alpha: the part of them that is, on both sides together; at least a trillionth
+ *
+ * Returns: the bound.
+ */
+double t_quantile(size_t freedom, double alpha)
+{
+	double low = 0, high = 1;
+
+	while (t_tails(high, freedom) > alpha)
+		high *= 2;
+	while (high - low > 0.000001 * high) {
+		double middle = (low + high) / 2;
+
+		if (t_tails(middle, freedom) > alpha)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 /**
@@ -60,6 +91,6 @@ struct estimate samples_estimate(const struct samples *s)
 	for (size_t i = 0; i < s->nr; i++)
 		squares += (s->value[i] - e.mean) * (s->value[i] - e.mean);
 	if (s->nr > 1)
-		e.half = t_quantile(s->nr - 1) * sqrt(squares / (s->nr - 1) / s->nr);
+		e.half = t_quantile(s->nr - 1, 0.05) * sqrt(squares / (s->nr - 1) / s->nr);
 	return e;
 }
