@@ -23,6 +23,7 @@
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/timer.h>
@@ -344,6 +345,7 @@ static struct caller {
 	struct task_struct *task;
 	struct timer_list timer;
 	struct hrtimer hrtimer;
+	struct rnd_state random;
 } callers[CALLERS];
 
 static int in_task_loop(void *unused)
@@ -368,7 +370,9 @@ static void in_timer(struct timer_list *timer)
 
 static enum hrtimer_restart in_hrtimer(struct hrtimer *hrtimer)
 {
-	u64 us = 1000 + get_random_u32_below(10000);
+	struct caller *c = container_of(hrtimer, struct caller, hrtimer);
+	/* get_random_u32_below() takes a lock that an interrupt may not take, for PREEMPT_RT. */
+	u64 us = 1000 + prandom_u32_state(&c->random) % 10000;
 
 	if (us & 1)
 		send_nmi();
@@ -401,6 +405,7 @@ static int callers_start(void)
 			return PTR_ERR(task);
 		}
 		c->task = task;
+		prandom_seed_state(&c->random, c - callers + 1);
 		timer_setup(&c->timer, in_timer, 0);
 		mod_timer(&c->timer, jiffies + 1);
 		hrtimer_setup(&c->hrtimer, in_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
