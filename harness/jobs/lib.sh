@@ -68,6 +68,7 @@ random_seed() {
 	echo "# guest.seed=$seed repeats the choices"
 }
 # at_random MS: sets $at to less than that, in seconds. timeout(1) takes 0 for no end.
+# shellcheck disable=SC2034 # for the callers
 at_random() {
 	local ms=$((1 + RANDOM % ($1 - 1)))
 	at=$((ms / 1000)).$(printf '%03d' $((ms % 1000)))
