@@ -227,6 +227,7 @@ static void rb_wake_armed(struct rb_irq_work *irq_work)
 	if (!irq_work->armed)
 		return;
 	irq_work->armed = false;
+	WRITE_ONCE(irq_work->now, true);
 	rb_queue(irq_work);
 }
 
@@ -283,7 +284,6 @@ static void rb_wake_awaiting(struct rb_irq_work *irq_work)
 	if (!irq_work->waiters_pending)
 		return;
 	irq_work->waiters_pending = false;
-	irq_work->late = true;
 	rb_queue(irq_work);
 }
 

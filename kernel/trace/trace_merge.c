@@ -86,6 +86,16 @@ bool trace_merge_alloc(struct trace_iterator *iter)
 	return reader->merge;
 }
 
+/* A CPU gave no event. If it has one, a writer was in the way: the next line asks it again. */
+static void merge_missed(struct trace_iterator *iter, struct trace_merge *merge, int cpu)
+{
+	struct ring_buffer_iter *buf_iter = trace_buffer_iter(iter, cpu);
+
+	if (buf_iter ? !ring_buffer_iter_empty(buf_iter) :
+		       !ring_buffer_empty_cpu(iter->array_buffer->buffer, cpu))
+		merge->until = 0;
+}
+
 static void merge_fill(struct trace_iterator *iter, struct trace_merge *merge)
 {
 	struct trace_buffer *buffer = iter->array_buffer->buffer;
@@ -95,10 +105,12 @@ static void merge_fill(struct trace_iterator *iter, struct trace_merge *merge)
 	merge->until = now > MERGE_LATE ? now - MERGE_LATE : 0;
 	merge->heap.nr = 0;
 	for_each_tracing_cpu(cpu) {
-		if (ring_buffer_empty_cpu(buffer, cpu) ||
-		    !trace_peek_entry(iter, cpu, &ts, NULL))
+		if (ring_buffer_empty_cpu(buffer, cpu))
 			continue;
-		merge->heads[merge->heap.nr++] = (struct merge_head) { .ts = ts, .cpu = cpu };
+		if (trace_peek_entry(iter, cpu, &ts, NULL))
+			merge->heads[merge->heap.nr++] = (struct merge_head) { .ts = ts, .cpu = cpu };
+		else
+			merge_missed(iter, merge, cpu);
 	}
 	min_heapify_all_inline(&merge->heap, &head_order, NULL);
 }
@@ -116,8 +128,8 @@ static bool merge_is_first(const struct trace_merge *merge)
 }
 
 /* The event of the CPU at the top, after all that were read are passed. */
-static __always_inline struct trace_entry *merge_top(struct trace_iterator *iter, struct trace_merge *merge,
-				     unsigned long *lost)
+static __always_inline struct trace_entry *
+merge_top(struct trace_iterator *iter, struct trace_merge *merge, unsigned long *lost)
 {
 	struct merge_head *top = merge->heads;
 	struct trace_entry *entry;
@@ -129,6 +141,7 @@ static __always_inline struct trace_entry *merge_top(struct trace_iterator *iter
 		entry = trace_peek_entry(iter, cpu, &ts, lost);
 		if (!entry) {
 			min_heap_pop_inline(&merge->heap, &head_order, NULL);
+			merge_missed(iter, merge, cpu);
 			continue;
 		}
 		if (ts != top->ts) {

@@ -157,7 +157,7 @@ static bool fprobe_quick_return(struct task_struct *task, const struct ftrace_re
 	bit = ftrace_test_recursion_trylock(frame->func, frame->ret);
 	if (bit < 0)
 		return true;
-	if (likely(fprobe_quick_rcu() && fprobe_registered(fp) &&
+	if (likely(fprobe_quick_rcu() && fprobe_registered(fp) && fp->exit_handler &&
 		   !(fp->flags & FPROBE_FL_DISABLED) && fp->entry_data_size == size)) {
 		ret = fgraph_caller(task, frame);
 		ftrace_regs_set_instruction_pointer(fregs, ret);

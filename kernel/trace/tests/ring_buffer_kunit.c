@@ -25,8 +25,9 @@ struct rb_kunit_waiter {
 
 static int rb_kunit_write(struct trace_buffer *buffer)
 {
-	u32 data = 1;
+	static u32 data;
 
+	data++;
 	return ring_buffer_write(buffer, sizeof(data), &data);
 }
 
@@ -322,12 +323,53 @@ static unsigned int rb_kunit_pass(struct ring_buffer_iter *iter, unsigned int nr
 	return passed;
 }
 
-/* It goes on where the writer goes on, and begins anew on a page that is overwritten. */
+/* The event that was looked at stays as it is when its page is written anew, until the next one. */
+static void rb_kunit_overtake(struct kunit *test, struct trace_buffer *buffer,
+			      struct ring_buffer_iter *iter)
+{
+	struct ring_buffer_event *event;
+	u64 last, time;
+	u32 number;
+
+	event = ring_buffer_iter_peek(iter, &last);
+	KUNIT_EXPECT_NOT_NULL(test, event);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+	if (!event)
+		return;
+	number = *(u32 *)ring_buffer_event_data(event);
+	for (unsigned int i = 0; i < 6; i++)
+		rb_kunit_write_page(buffer);
+	ring_buffer_iter_advance(iter);
+	KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &time));
+	KUNIT_EXPECT_GT(test, time, last);
+}
+
+/* It goes on where the writer goes on, and begins anew where that has come to its page. */
+static void rb_kunit_iterate(struct kunit *test, struct trace_buffer *buffer,
+			     struct ring_buffer_iter *iter)
+{
+	u64 time = 0, last;
+
+	KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 2, &time), 2);
+	ring_buffer_reset_cpu(buffer, smp_processor_id());
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+
+	for (unsigned int i = 0; i < 3; i++)
+		rb_kunit_write(buffer);
+	KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 4, &time), 3);
+	last = time;
+	rb_kunit_write(buffer);
+	rb_kunit_write(buffer);
+	KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 1, &time), 1);
+	KUNIT_EXPECT_GT(test, time, last);
+	rb_kunit_overtake(test, buffer, iter);
+}
+
 static void rb_kunit_iterator(struct kunit *test)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
 	struct ring_buffer_iter *iter;
-	u64 time = 0, last;
 
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
 	ring_buffer_set_clock(buffer, rb_kunit_clock);
@@ -337,21 +379,7 @@ static void rb_kunit_iterator(struct kunit *test)
 	iter = ring_buffer_read_start(buffer, smp_processor_id(), GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, iter);
 	if (iter) {
-		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 4, &time), 3);
-		last = time;
-		rb_kunit_write(buffer);
-		rb_kunit_write(buffer);
-		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 1, &time), 1);
-		KUNIT_EXPECT_GT(test, time, last);
-		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &last));
-		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
-
-		/* The next event has been looked at, and goes all the same. */
-		for (unsigned int i = 0; i < 6; i++)
-			rb_kunit_write_page(buffer);
-		KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 1, &time), 1);
-		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &time));
-		KUNIT_EXPECT_GT(test, time, last);
+		rb_kunit_iterate(test, buffer, iter);
 		ring_buffer_read_finish(iter);
 	}
 	migrate_enable();

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -82,14 +83,14 @@ static int run(void *arg)
  */
 pid_t command_make(char **argv, unsigned int how)
 {
-	static char stack[STACK_SIZE] __attribute__((aligned(16)));
+	static max_align_t stack[STACK_SIZE / sizeof(max_align_t)];
 
 	name = argv[0];
 	flags = how;
 	ended = false;
 	if (pipe2(go_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		die("no pipe can be made: %s", strerror(errno));
-	child = clone(run, stack + STACK_SIZE, CLONE_VM | SIGCHLD, argv);
+	child = clone(run, stack + ARRAY_SIZE(stack), CLONE_VM | SIGCHLD, argv);
 	if (child < 0)
 		die("no process can be made: %s", strerror(errno));
 	close(go_pipe[0]);
