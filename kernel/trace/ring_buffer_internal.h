@@ -129,7 +129,8 @@ struct buffer_page {
  * @waiters_pending: the next event is to wake the former
  * @full_waiters_pending: the next page is to wake the latter, if it is enough
  * @wakeup_full: @work is to wake the latter
- * @now: @work is to wake all of them, and not to start @timer
+ * @late: @work is to start @timer, which wakes the former
+ * @now: @work is to wake them all the same
  * @armed: @timer runs; a page that is full wakes them before
  * @timer: wakes the former. If each event did, it would cost more than the event
  */
@@ -138,6 +139,7 @@ struct rb_irq_work {
 	wait_queue_head_t	waiters;
 	bool			full_waiters_pending;
 	bool			wakeup_full;
+	bool			late;
 	bool			now;
 	bool			armed;
 	wait_queue_head_t	full_waiters;

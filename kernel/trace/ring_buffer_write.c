@@ -284,6 +284,7 @@ static void rb_wake_awaiting(struct rb_irq_work *irq_work)
 	if (!irq_work->waiters_pending)
 		return;
 	irq_work->waiters_pending = false;
+	WRITE_ONCE(irq_work->late, true);
 	rb_queue(irq_work);
 }
 

@@ -107,10 +107,11 @@ static void merge_fill(struct trace_iterator *iter, struct trace_merge *merge)
 	for_each_tracing_cpu(cpu) {
 		if (ring_buffer_empty_cpu(buffer, cpu))
 			continue;
-		if (trace_peek_entry(iter, cpu, &ts, NULL))
-			merge->heads[merge->heap.nr++] = (struct merge_head) { .ts = ts, .cpu = cpu };
-		else
+		if (!trace_peek_entry(iter, cpu, &ts, NULL)) {
 			merge_missed(iter, merge, cpu);
+			continue;
+		}
+		merge->heads[merge->heap.nr++] = (struct merge_head) { .ts = ts, .cpu = cpu };
 	}
 	min_heapify_all_inline(&merge->heap, &head_order, NULL);
 }

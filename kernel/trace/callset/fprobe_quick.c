@@ -31,10 +31,12 @@
 /**
  * struct fprobe_quick - the data of an entry
  * @fp: the fprobe
+ * @size: of @data, in bytes
  * @data: the room that it shares with its exit handler
  */
 struct fprobe_quick {
 	struct fprobe	*fp;
+	unsigned long	size;
 	unsigned long	data[];
 };
 
@@ -74,15 +76,6 @@ static __always_inline struct fprobe *fprobe_quick_find(unsigned long ip)
 	return sole;
 }
 
-/* The bytes of data that the task's last entry has. */
-static __always_inline unsigned long fprobe_quick_size(struct task_struct *task,
-						       const struct fprobe_quick *quick)
-{
-	const u64 *top = fgraph_top(task->ret_stack, task->curr_ret_stack);
-
-	return (unsigned long)top - (unsigned long)quick->data;
-}
-
 /* Returns false where the call is for the common way. */
 static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigned long ip,
 					       unsigned long *retp, struct ftrace_regs *fregs)
@@ -90,6 +83,7 @@ static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigne
 	const unsigned long flags = FPROBE_FL_DISABLED | FPROBE_FL_KPROBE_SHARED;
 	struct ftrace_ret_stack *frame;
 	struct fprobe_quick *quick;
+	unsigned long size;
 	unsigned int words;
 	struct fprobe *fp;
 	u64 meta;
@@ -101,7 +95,8 @@ static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigne
 		return false;
 
 	/* The common way counts it as missed. */
-	words = FPROBE_QUICK_WORDS + fp->entry_data_size / sizeof(long);
+	size = fp->entry_data_size;
+	words = FPROBE_QUICK_WORDS + size / sizeof(long);
 	if (unlikely(task->curr_ret_stack + words > FGRAPH_STACK_LIMIT))
 		return false;
 	/* First, as the entry handler may write to the data. */
@@ -110,9 +105,10 @@ static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigne
 		return true;
 	quick = fprobe_quick_of(frame);
 	quick->fp = fp;
+	quick->size = size;
 	if (fp->entry_handler &&
 	    fp->entry_handler(fp, ip, ftrace_regs_get_return_address(fregs), fregs,
-			      words > FPROBE_QUICK_WORDS ? quick->data : NULL)) {
+			      size ? quick->data : NULL)) {
 		fgraph_drop_to(task, task->curr_ret_stack - words);
 		return true;
 	}
@@ -150,18 +146,18 @@ static bool fprobe_quick_return(struct task_struct *task, const struct ftrace_re
 				struct ftrace_regs *fregs, struct fgraph_ops *gops)
 {
 	struct fprobe_quick *quick = fprobe_quick_of(frame);
-	unsigned long ret, size = fprobe_quick_size(task, quick);
 	struct fprobe *fp = quick->fp;
+	unsigned long ret;
 	int bit;
 
 	bit = ftrace_test_recursion_trylock(frame->func, frame->ret);
 	if (bit < 0)
 		return true;
 	if (likely(fprobe_quick_rcu() && fprobe_registered(fp) && fp->exit_handler &&
-		   !(fp->flags & FPROBE_FL_DISABLED) && fp->entry_data_size == size)) {
+		   !(fp->flags & FPROBE_FL_DISABLED) && fp->entry_data_size == quick->size)) {
 		ret = fgraph_caller(task, frame);
 		ftrace_regs_set_instruction_pointer(fregs, ret);
-		fp->exit_handler(fp, frame->func, ret, fregs, size ? quick->data : NULL);
+		fp->exit_handler(fp, frame->func, ret, fregs, quick->size ? quick->data : NULL);
 	}
 	ftrace_test_recursion_unlock(bit);
 	return true;
