@@ -222,7 +222,7 @@ static bool take_line(struct reader *in)
 	return strlen(in->line) == (size_t)n - 1 || wrong(in, "it has a zero byte");
 }
 
-/* Reads a line that begins with @key and a tab; @rest is what follows. */
+/* Reads a line that begins with @key and a tab, and has @rest after them. */
 static bool take_key(struct reader *in, const char *key, char **rest)
 {
 	size_t len = strlen(key);
