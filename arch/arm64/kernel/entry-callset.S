@@ -22,6 +22,9 @@
 /* The frame record of the function, whose prologue is still to come, and that of ftrace_caller. */
 #define RECORDS		32
 
+/* That of return_to_handler. */
+#define RETURN_RECORD	16
+
 	.macro	save_args
 	stp	x0, x1, [sp, #FREGS_X0]
 	stp	x2, x3, [sp, #FREGS_X2]
@@ -104,22 +107,28 @@ SYM_FUNC_END(ftrace_stub)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
  * Where hooked functions return to. Of the registers, X0 to X7 may be the result. The PC
- * is filled in when it is known.
+ * is filled in when it is known. Unwinders know the hook by its address, so the frame record
+ * has it: they ask for the true return address then.
  */
 SYM_CODE_START(return_to_handler)
 	mov	x10, sp
-	sub	sp, sp, #FREGS_SIZE
+	sub	sp, sp, #FREGS_SIZE + RETURN_RECORD
 	save_args
 	stp	x8, xzr, [sp, #FREGS_X8]
 	stp	x29, x30, [sp, #FREGS_FP]
 	stp	x10, x30, [sp, #FREGS_SP]
+
+	adr	x9, return_to_handler
+	stp	x29, x9, [sp, #FREGS_SIZE]
+	add	x29, sp, #FREGS_SIZE
 
 	mov	x0, sp
 	bl	ftrace_return_to_handler
 	mov	x30, x0
 
 	load_args
-	add	sp, sp, #FREGS_SIZE
+	ldr	x29, [sp, #FREGS_SIZE]
+	add	sp, sp, #FREGS_SIZE + RETURN_RECORD
 	ret
 SYM_CODE_END(return_to_handler)
 NOKPROBE(return_to_handler)

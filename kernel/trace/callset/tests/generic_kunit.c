@@ -94,7 +94,7 @@ static void generic_kunit_write_nop(unsigned long ip)
 	arch_ftrace_patch_end(patch);
 }
 
-/* A site that cannot be written is told apart from others, and taken back once it is a NOP. */
+/* A site that cannot be written is told apart from others, and in quarantine from then on. */
 static void generic_failed_write(struct kunit *test)
 {
 	struct generic_kunit_ops *lost = &generic_kunit_lost;
@@ -112,6 +112,8 @@ static void generic_failed_write(struct kunit *test)
 	if (refused) {
 		generic_kunit_expect_left(test, ip);
 		generic_kunit_write_nop(ip);
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&lost->ops), -EFAULT);
+		ftrace_kunit_repair(ip, NULL);
 		lost->hits = 0;
 		KUNIT_EXPECT_EQ(test, register_ftrace_function(&lost->ops), 0);
 		kunit_call_site(0);
