@@ -165,7 +165,7 @@ merge_top(struct trace_iterator *iter, struct trace_merge *merge, unsigned long 
  * @ts: gets its time, or 0; may be NULL
  * @lost: gets how many were lost before it, or 0; may be NULL
  *
- * Return: the event; NULL if there is none.
+ * Return: the event; NULL at the end.
  */
 struct trace_entry *trace_merge_next(struct trace_iterator *iter, int *cpu, u64 *ts,
 				     unsigned long *lost)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Function tracing on arm64 with callsets: the room that the compiler leaves at a function,
- * and what is written there.
+ * and the instructions that are written there.
  *
  *		word			(with DYNAMIC_FTRACE_WITH_CALL_OPS, aligned)
  *	func:	BTI	C		(where the compiler puts one)
@@ -9,7 +9,7 @@
  *		NOP, or BL		(the site)
  *
  * The compiler fills the room for the word, the MOV and the site with NOPs. ftrace_caller
- * finds the callset by the word, or looks the site up where there is none.
+ * finds the callset by the word, or looks the site up where there is no word.
  *
  * Invariants:
  *  1. A site holds a NOP or a BL. These may change while other CPUs execute them, so no
@@ -153,7 +153,7 @@ static unsigned long site_plt(unsigned long ip)
 
 /*
  * The instruction by which a site calls @target: a direct function that is too far away by
- * way of ftrace_caller, which goes on to it. 0, which is no instruction, if there is none.
+ * way of ftrace_caller, which goes on to it. 0, which is no instruction, if that is too far, too.
  */
 static __always_inline u32 site_insn(unsigned long ip, unsigned long target)
 {

@@ -16,7 +16,7 @@
  *     and hides no call. The exception is a list whose functions were all in text
  *     that went away: it keeps an empty set, so that a list of a few functions
  *     does not come to mean all of them.
- *  3. While ftrace_graph_filtered is false no list has a set, and none is looked at. A CPU
+ *  3. While ftrace_graph_filtered is false no list has a set, and no list is read. A CPU
  *     that sees it change later than the set misses a call, and nothing worse.
  *
  * words.c has the files. ftrace_lock covers the lists. The callbacks read

@@ -4,8 +4,8 @@
  * graph user has hooked are recorded in line.
  *
  * The tracer (trace_functions_graph.c) says when its options ask for nothing but the plain
- * events. Whatever else it has to look at, and whatever happens within the writing of
- * another event, takes the common way: fgraph_call() with trace_graph_entry(), and
+ * events. With other options, and within the writing of another event, a call takes the
+ * common way: fgraph_call() with trace_graph_entry(), and
  * trace_graph_return().
  *
  * Invariants:

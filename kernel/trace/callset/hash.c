@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hashes of (site, direct function), by which update_ftrace_direct_add() and its like are
- * told what to do. The engine keeps none.
+ * Hashes of (site, direct function): the arguments of update_ftrace_direct_add() and its
+ * like. They are the caller's, and the engine does not keep them.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>
@@ -92,7 +92,7 @@ struct ftrace_func_entry *add_ftrace_hash_entry_direct(struct ftrace_hash *hash,
 }
 
 /**
- * ftrace_hash_remove - take all entries out of a hash, and free none
+ * ftrace_hash_remove - take all entries out of a hash, without freeing them
  * @hash: the hash, or NULL
  */
 void ftrace_hash_remove(struct ftrace_hash *hash)

@@ -19,7 +19,7 @@ struct ftrace_count_table;
 
 /**
  * enum ftrace_times_more - the numbers of a site beside its sums
- * @FTRACE_TIMES_NO_MORE: none
+ * @FTRACE_TIMES_NO_MORE: there are no others
  * @FTRACE_TIMES_SQUARE_TOTAL: the squares of the totals of calls
  * @FTRACE_TIMES_SQUARE_SELF: the squares of the calls' own times
  * @FTRACE_TIMES_LATENCY: the calls, counted by their time

@@ -337,7 +337,7 @@ asm(".text\n"
 	"ftrace_stub_return:\n"
 	"ret\n"
 	/*
-	 * What is called: entered(), with two more arguments. All registers that may be altered
+	 * The callee: entered(), with two more arguments. All registers that may be altered
 	 * are. The trap flag was cleared, and is set again before the instruction after the CALL.
 	 */
 	"func:\n"
@@ -382,7 +382,7 @@ void graph_func(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs
 void entered(unsigned long ip, unsigned long second, unsigned long third, struct pt_regs *regs,
 	     unsigned int which, unsigned long *frame);
 
-/* What functions were told. */
+/* The arguments that functions were called with. */
 static struct told {
 	unsigned long	ip, second, third;
 	unsigned int	which;
@@ -499,7 +499,7 @@ static void stepped(int sig, siginfo_t *info, void *context)
 		unwind(ip, g[REG_RSP]);
 }
 
-/* What is expected then */
+/* The expected values */
 
 static const char *const reg_name[] = {
 	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", "R8", "R9", "R10", "R11", "R12",
@@ -532,7 +532,7 @@ static void expect_regs(const struct seen *s, bool full)
 	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++)
 		expect_named(test, reg_name[kept[i]], s->regs[kept[i]],
 			     moved && kept[i] == RDI ? MOVED_DI : given[kept[i]]);
-	/* What counts alters these, and the flags. */
+	/* Code that counts alters these, and the flags. */
 	if (shape.count)
 		return;
 	if (full || (shape.flags & FTRACE_OPS_FL_IPMODIFY && s == &body_seen && !shape.direct))
@@ -856,7 +856,7 @@ static bool makes_sense(void)
 	return !shape.graph_regs || shape.nr_graph;
 }
 
-/* How trampolines return and what they count there matters at few places of one. */
+/* The way of returning, with its counts, matters at few places of a trampoline. */
 static bool is_worth_it(void)
 {
 	if (!shape.ret && !shape.depth)

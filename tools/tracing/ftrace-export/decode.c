@@ -3,7 +3,7 @@
  * The events, taken apart: calls and returns, switches and names of tasks. The others go to the
  * format as they are.
  *
- * What is read of a record is within it, also where the record is damaged: decode_record() looks
+ * No byte outside of a record is read, also where the record is damaged: decode_record() looks
  * at the size before, and at the fields whose place is in the record itself.
  */
 #include <stdio.h>
@@ -125,7 +125,7 @@ uint32_t field_name(const struct tep_record *record, const struct field *field)
 }
 
 /**
- * moment_text - what an event says
+ * moment_text - the text of an event
  * @m: the event
  *
  * Returns: the text as text_clean() makes it, valid until the next one is asked for.
@@ -448,7 +448,7 @@ void decode_begin(struct tep_handle *tep, const struct format *format)
  * decode_record - take the next event
  * @record: the event
  *
- * Returns: NULL, or what is wrong with it.
+ * Returns: NULL, or a message that says why it is damaged.
  */
 const char *decode_record(struct tep_record *record)
 {

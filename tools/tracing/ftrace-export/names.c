@@ -18,7 +18,7 @@ static struct {
 	size_t hash_size;
 } names;
 
-/* The length of the character of UTF-8 at the beginning; 0 if there is none. */
+/* The length of the character of UTF-8 at the beginning; 0 if it is invalid. */
 static size_t utf8_length(const unsigned char *s, size_t most)
 {
 	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :

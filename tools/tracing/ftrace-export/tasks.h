@@ -37,7 +37,7 @@ struct task {
 	uint64_t last;
 	struct frame *frames;
 	uint32_t nr_frames, room_frames;
-	/* What the format keeps of it. */
+	/* The format's own data of it. */
 	void *format;
 	/* Its nodes of stacks.h: the first, the last, and how many are below the root. */
 	uint32_t root, last_node, nr_nodes;

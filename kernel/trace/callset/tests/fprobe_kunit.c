@@ -222,7 +222,7 @@ static void fprobe_kunit_try_alone(struct kunit *test, struct fprobe_kunit *prob
 	KUNIT_EXPECT_EQ(test, probe->retval, kunit_result);
 }
 
-/* Whatever is more than a sole probe takes the common way. */
+/* With more users than a sole probe, a return takes the common way. */
 static void fprobe_not_quick(struct kunit *test)
 {
 	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
@@ -319,7 +319,7 @@ static void fprobe_kunit_data_exit(struct fprobe *fp, unsigned long ip, unsigned
 	probe->exits += right && fprobe_kunit_is_quick();
 }
 
-/* What the entry handler writes is there at the exit, of any size. */
+/* The entry handler's data are there at the exit, of any size. */
 static void fprobe_sole_data(struct kunit *test)
 {
 	struct fprobe_kunit_data *probe = kunit_kzalloc(test, sizeof(*probe), GFP_KERNEL);
@@ -607,7 +607,7 @@ static void fprobe_unregister_inside(struct kunit *test)
 	fprobe_kunit_sleep(test, false);
 }
 
-/* What happens to the probe of a sleeper, or beside it, before it returns. */
+/* The change of a sleeper's probe, or beside it, before the sleeper returns. */
 enum fprobe_kunit_between {
 	FPROBE_KUNIT_SECOND,	/* A second probe comes. */
 	FPROBE_KUNIT_GOES,	/* One comes, and the first goes. */

@@ -238,7 +238,7 @@ static void match_line_number(struct kunit *test)
 	}
 }
 
-/* The site of a record is that of its line, in whichever table; after the last there is none. */
+/* The site of a record is that of its line, in all tables; after the last line there is no site. */
 static void match_line_numbers(struct kunit *test)
 {
 	struct ftrace_table *table;

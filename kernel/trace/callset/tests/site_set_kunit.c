@@ -79,7 +79,7 @@ static void site_set_sort(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(set), 0xb);
 }
 
-/* As the set grows, what it has stays. */
+/* As the set grows, its members stay. */
 static void site_set_append(struct kunit *test)
 {
 	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(0);
