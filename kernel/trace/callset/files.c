@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 
 #include "callset.h"
+#include "cgroup.h"
 #include "ops.h"
 #include "pid.h"
 #include "profile.h"
@@ -369,6 +370,7 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
 {
 	ftrace_pid_init_tracefs(tr, parent);
+	ftrace_cgroup_init_tracefs(tr, parent);
 	trace_count_create_files(tr, parent);
 	trace_guard_create_files(tr, parent);
 }
@@ -377,13 +379,14 @@ void ftrace_init_tracefs(struct trace_array *tr, struct dentry *parent)
  * ftrace_clear_pids - forget the state of an instance that goes away
  * @tr: the instance, whose tracers are off
  *
- * The pids that it traces, its counts, and its limits.
+ * The pids and cgroups that it traces, its counts, and its limits.
  *
  * Context: sleeps; event_mutex and trace_types_lock are held.
  */
 void ftrace_clear_pids(struct trace_array *tr)
 {
 	ftrace_pid_forget(tr);
+	ftrace_cgroup_forget(tr);
 	trace_count_forget(tr);
 	trace_guard_forget(tr);
 }

@@ -7,13 +7,16 @@
 #define _KERNEL_TRACE_CALLSET_INSTANCE_H
 
 struct count_instance;
+struct ftrace_cgroup_lists;
 struct ftrace_pid_lists;
 struct trace_guard;
 
 /**
  * struct callset_instance - an instance's state of function tracing
  * @pids: its lists of pids
- * @pid_bit: their bit in task_struct::ftrace_pid_ignored; 0 without lists
+ * @cgroups: its lists of cgroups
+ * @pid_bit: the bits of both in task_struct::ftrace_pid_ignored
+ * @cgroup_bit: the bit of @cgroups; 0 without lists
  * @count: the state of the tracer count; trace_types_lock
  * @count_options: the options of the tracer count, COUNT_OPT_*
  * @guard: limits of its records
@@ -21,7 +24,9 @@ struct trace_guard;
 struct callset_instance {
 #ifdef CONFIG_FTRACE_CALLSETS
 	struct ftrace_pid_lists	*pids;
+	struct ftrace_cgroup_lists *cgroups;
 	unsigned long		pid_bit;
+	unsigned long		cgroup_bit;
 	struct count_instance	*count;
 	u32			count_options;
 	struct trace_guard	*guard;

@@ -89,25 +89,24 @@ struct ftrace_pid_lists {
 	struct trace_pid_list	*pids[FTRACE_PID_KINDS];
 };
 
-#define FTRACE_PID_SLOTS	BITS_PER_LONG
+/* The lists of pids and of cgroups. */
+DEFINE_MUTEX(ftrace_pid_mutex);
 
-static DEFINE_MUTEX(ftrace_pid_mutex);
+/* The slots in use by lists of cgroups. */
+unsigned long ftrace_cgroup_slots;
 
-/* The slots in use, and their owners' lists; see the lock order. */
+/* The slots in use by lists of pids, and their owners' lists; see the lock order. */
 static unsigned long ftrace_pid_slots;
 static struct ftrace_pid_lists *ftrace_pid_slot[FTRACE_PID_SLOTS];
 
 /* The lists and the tasks */
 
-/* Fork, or the one writer, sets the word; callbacks read it at any time. */
+/* A move between cgroups may set other bits meanwhile; callbacks read them at any time. */
 static void pid_lists_judge(struct ftrace_pid_lists *lists, struct task_struct *task)
 {
-	unsigned long word = task->ftrace_pid_ignored;
-
-	__assign_bit(lists->slot, &word,
-		     trace_ignore_this_task(lists->pids[FTRACE_PID_ONLY],
-					    lists->pids[FTRACE_PID_NOT], task));
-	WRITE_ONCE(task->ftrace_pid_ignored, word);
+	assign_bit(lists->slot, &task->ftrace_pid_ignored,
+		   trace_ignore_this_task(lists->pids[FTRACE_PID_ONLY],
+					  lists->pids[FTRACE_PID_NOT], task));
 }
 
 static bool pid_lists_follow(const struct ftrace_pid_lists *lists)
@@ -174,6 +173,25 @@ void ftrace_pid_release_task(struct task_struct *task)
 }
 
 /**
+ * ftrace_pid_exchange_tasks - tell whether two tasks that have exchanged their pids are traced
+ * @left: the one
+ * @right: the other
+ *
+ * Context: any, with tasklist_lock held for writing.
+ */
+void ftrace_pid_exchange_tasks(struct task_struct *left, struct task_struct *right)
+{
+	unsigned int slot;
+
+	lockdep_assert_held_write(&tasklist_lock);
+
+	for_each_set_bit(slot, &ftrace_pid_slots, FTRACE_PID_SLOTS) {
+		pid_lists_judge(ftrace_pid_slot[slot], left);
+		pid_lists_judge(ftrace_pid_slot[slot], right);
+	}
+}
+
+/**
  * ftrace_pid_follow_fork - tell that the option function-fork has changed
  * @tr: the trace array
  * @enable: the new value
@@ -226,15 +244,28 @@ void ftrace_pid_update_ops(struct ftrace_ops *ops)
 
 /* Writing the lists */
 
-static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
+/**
+ * ftrace_pid_free_slot - find a bit of the tasks that has no owner
+ *
+ * Context: ftrace_pid_mutex is held.
+ * Return: its number; -ENOSPC if there is none.
+ */
+int ftrace_pid_free_slot(void)
 {
-	unsigned int slot = find_first_zero_bit(&ftrace_pid_slots, FTRACE_PID_SLOTS);
-	struct ftrace_pid_lists *lists;
+	unsigned long used = ftrace_pid_slots | ftrace_cgroup_slots;
 
 	lockdep_assert_held(&ftrace_pid_mutex);
 
-	if (slot == FTRACE_PID_SLOTS)
-		return ERR_PTR(-ENOSPC);
+	return ~used ? ffz(used) : -ENOSPC;
+}
+
+static struct ftrace_pid_lists *pid_lists_alloc(struct trace_array *tr)
+{
+	struct ftrace_pid_lists *lists;
+	int slot = ftrace_pid_free_slot();
+
+	if (slot < 0)
+		return ERR_PTR(slot);
 	lists = kzalloc_obj(*lists);
 	if (!lists)
 		return ERR_PTR(-ENOMEM);
@@ -275,6 +306,30 @@ static int pid_list_copy(struct trace_pid_list *to, struct trace_pid_list *from)
 	return ret;
 }
 
+/**
+ * ftrace_pid_test_slot - test a bit of the tasks from now on, or not any more
+ * @tr: its owner
+ * @slot: the bit, which is right for both
+ * @test: whether to test it
+ *
+ * Context: sleeps; ftrace_pid_mutex is held. Takes ftrace_lock.
+ */
+void ftrace_pid_test_slot(struct trace_array *tr, unsigned int slot, bool test)
+{
+	unsigned long word = tr->callset.pid_bit;
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_pid_mutex);
+
+	__assign_bit(slot, &word, test);
+	WRITE_ONCE(tr->callset.pid_bit, word);
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		if (ops->choose_func)
+			ops->choose_func(ops);
+	}
+}
+
 /*
  * Put @new, with the pids of the old list added, in the place of a list; or take the
  * list away, if @new is NULL. That cannot fail.
@@ -287,7 +342,6 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 {
 	struct trace_pid_list *old = lists->pids[kind];
 	bool exist = new || lists->pids[!kind];
-	struct ftrace_ops *ops;
 	int ret = 0;
 
 	lockdep_assert_held(&ftrace_pid_mutex);
@@ -302,14 +356,8 @@ static int pid_lists_replace(struct trace_array *tr, struct ftrace_pid_lists *li
 	}
 	if (!ret) {
 		trace_pid_list_free(old);
-		/* Tested from now on, or not any more: the bits are right for both. */
-		WRITE_ONCE(tr->callset.pid_bit, exist ? BIT(lists->slot) : 0);
 		tr->callset.pids = lists;
-		guard(mutex)(&ftrace_lock);
-		list_for_each_entry(ops, &ftrace_ops_registered, list) {
-			if (ops->choose_func)
-				ops->choose_func(ops);
-		}
+		ftrace_pid_test_slot(tr, lists->slot, exist);
 	}
 	if (!lists->pids[kind] && !lists->pids[!kind]) {
 		tr->callset.pids = NULL;
