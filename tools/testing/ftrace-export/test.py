@@ -213,6 +213,22 @@ def names():
          {(th["name"], th["pid"], th["tid"]) for th in f.threads.values()})
 
 
+def reused():
+    """A new task has the pid of one that is gone, which never returned from its last call."""
+    t = Trace(functions=["a", "do_exit"], comms={7: b"shell"})
+    t.fork(0, 100, 7, 8, b"old", 0x10000)
+    t.enter(0, 200, 8, "do_exit", 0)
+    t.fork(0, 300, 7, 8, b"new", 0)
+    t.enter(0, 400, 8, "a", 0)
+    t.leave(0, 500, 8, "a", 0, 400)
+    seen = "of 1 calls, no return was recorded"
+    p = export(t, "perfetto", wanted_err=seen)
+    same("a pid again: its names and processes", [("old", 7, 8), ("new", 8, 8)],
+         [who for track in p.tracks.values() for who in track if who[2] == 8])
+    same("a pid again: the calls of both, by the last name", {"new-8;do_exit": 100, "new-8;a": 100},
+         export(t, "folded", wanted_err=seen))
+
+
 def switches():
     t = Trace(2)
     t.switch(0, 100, (b"swapper/0", 0), (b"cat", 7), 0)
@@ -592,8 +608,8 @@ def speed():
                 print(f"# {text}")
 
 
-TESTS = (calls, interrupts, unmatched, tail_calls, losses, names, switches, odd_names, many_cpus, large, nothing, clocks,
-         buffers, wrong_events, usage, outputs, any_calls, signals, truncated, flipped, speed)
+TESTS = (calls, interrupts, unmatched, tail_calls, losses, names, reused, switches, odd_names, many_cpus, large, nothing,
+         clocks, buffers, wrong_events, usage, outputs, any_calls, signals, truncated, flipped, speed)
 
 
 def main():

@@ -149,6 +149,16 @@ static void test_choice(void)
 	items_free(&items);
 }
 
+/* Noise may make a cost negative that is not certain to be within the budget. */
+static void test_next_aim(void)
+{
+	result(items_next_aim(10, 2, 4) == 5, "the next aim is as much lower as the cost is too high");
+	result(items_next_aim(10, 2, 2.1) == 8 && items_next_aim(10, 2, 1) == 8,
+	       "but lower in any case");
+	result(items_next_aim(10, 2, -0.1) == 8 && items_next_aim(10, 2, 0) == 8,
+	       "also where the cost came out below nothing");
+}
+
 /* For all costs, the items left are within the budget, or everything is left out. */
 static void test_any_choice(void)
 {
@@ -180,6 +190,7 @@ int main(void)
 	test_interval();
 	test_choice();
 	test_any_choice();
+	test_next_aim();
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;
 }

@@ -114,14 +114,14 @@ static void test_switches(void)
 	/*
 	 * Those that share a name come in any order. A line that is no function has a number, too.
 	 */
-	result(begins("set_ftrace_notrace", "d 1 3 4 6 ") ||
-	       begins("set_ftrace_notrace", "d 3 1 4 6 "),
+	result(begins("set_ftrace_notrace", "d w*:mod:later 1 3 4 6 ") ||
+	       begins("set_ftrace_notrace", "d w*:mod:later 3 1 4 6 "),
 	       "on", "functions are left out by their numbers, beside what was there");
 	result(begins("events/s/e/enable", "0") && begins("events/s/f/enable", "1"), "on",
 	       "the events");
 	result(begins("current_tracer", "function"), "on", "the tracer");
 	setup_try_line(&items);
-	result(begins("set_ftrace_notrace", "d b c:mod:m d "), "the line",
+	result(begins("set_ftrace_notrace", "d w*:mod:later b c:mod:m d "), "the line",
 	       "names, as a user has them");
 	setup_off();
 	result(begins("current_tracer", "nop") && begins("events/s/e/enable", "0") &&
@@ -165,7 +165,7 @@ int main(void)
 	file_make("available_tracers", "function nop\n");
 	file_make("current_tracer", "nop\n");
 	file_make("set_ftrace_filter", "#### all functions enabled ####\n");
-	file_make("set_ftrace_notrace", "d\n");
+	file_make("set_ftrace_notrace", "d\nw*:mod:later\n");
 	file_make("tracing_on", "1\n");
 	file_make("events/s/enable", "0\n");
 	file_make("events/s/e/enable", "1\n");
@@ -174,7 +174,7 @@ int main(void)
 	file_make("events/s/f/id", "13\n");
 	if (tracefs_set_tracing_dir(TRACEFS))
 		die("out of memory");
-	saved = (struct saved){ "nop", "0", "d\n", "s:e\ns:f\n" };
+	saved = (struct saved){ "nop", "0", "d\nw*:mod:later\n", "s:e\n*:*:mod:later\ns:f\n" };
 	setup_find(NULL);
 	result(!strcmp(setup.tracer, "nop") && !setup.nr_functions, "set up",
 	       "events, and no tracer");

@@ -114,6 +114,16 @@ void calls_leave(struct task *t, uint64_t ts, const struct leave *l)
 }
 
 /**
+ * calls_gone - a task is gone, and its pid is that of a new one
+ * @t: the task
+ * @ts: when that was seen
+ */
+void calls_gone(struct task *t, uint64_t ts)
+{
+	pop_unseen(t, time_of(t, ts), 0);
+}
+
+/**
  * calls_lost - events are missing here
  */
 void calls_lost(void)

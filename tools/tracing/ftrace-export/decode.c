@@ -355,12 +355,15 @@ static void take_new_task(const struct class *c, const struct moment *m)
 	uint32_t name = field_name(m->record, &c->field[COMM]);
 	struct task *t;
 
-	if (!pid || task_find(pid, m->cpu))
+	if (!pid)
 		return;
-	t = task_make(pid, m->cpu);
+	t = task_find(pid, m->cpu);
+	if (t)
+		calls_gone(t, m->ts);
+	else
+		t = task_make(pid, m->cpu);
 	t->name = name;
-	if (field_read(m->record, &c->field[CLONE_FLAGS]) & thread)
-		t->tgid = m->task->tgid;
+	t->tgid = field_read(m->record, &c->field[CLONE_FLAGS]) & thread ? m->task->tgid : pid;
 	if (decode.to->named)
 		decode.to->named(t);
 }

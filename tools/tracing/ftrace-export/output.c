@@ -89,8 +89,11 @@ void output_open(const char *path)
 			problem("opened");
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		signal(ends[i], end_by_signal);
+	/* One that the shell has told us to ignore stays ignored. */
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (signal(ends[i], end_by_signal) == SIG_IGN)
+			signal(ends[i], SIG_IGN);
+	}
 	open_temporary();
 }
 

@@ -47,8 +47,6 @@ const char * const program_name = "ftrace-overhead";
 /* Halves, quarters and so on. */
 #define MOST_CHECKS	4
 #define MOST_TRIES	5
-/* The budget is aimed at from below, as a measurement is uncertain. */
-#define AIM	0.8
 
 static struct {
 	struct load load;
@@ -287,12 +285,12 @@ static void check_parts(void)
 static void try_budget(void)
 {
 	struct items *items = &result.items;
-	double budget = opt.budget * result.measured.off.mean, aim = AIM * budget;
+	double budget = opt.budget * result.measured.off.mean, aim = ITEMS_AIM * budget;
 	double sum = items_cost(items, 0, items->nr);
 
 	if (is_within(&result.measured, opt.budget))
 		return;
-	if (sum)
+	if (sum && result.measured.cost.mean > 0)
 		items_scale(items, 0, items->nr, result.measured.cost.mean / sum);
 	for (int i = 0; i < MOST_TRIES; i++) {
 		bool possible = items_leave_out(items, aim);
@@ -301,7 +299,7 @@ static void try_budget(void)
 		result.was_tried = true;
 		if (!possible || is_within(&result.tried, opt.budget))
 			return;
-		aim *= fmin(AIM, budget / result.tried.cost.mean);
+		aim = items_next_aim(aim, budget, result.tried.cost.mean);
 	}
 }
 

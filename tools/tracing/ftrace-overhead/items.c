@@ -5,6 +5,7 @@
  *
  * Sorted, the item that costs most comes first. Ranges are of a sorted table.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +187,19 @@ bool items_leave_out(struct items *items, double cost)
 {
 	items_set(items, 0, items->nr, false);
 	return leave_out(items, cost, true) || leave_out(items, cost, false);
+}
+
+/**
+ * items_next_aim - the predicted cost to try next, after one that was not cheap enough
+ * @aim: the predicted cost of that try
+ * @budget: the most that the items may cost
+ * @cost: the measured cost of that try, which noise may make negative
+ *
+ * Returns: less than @aim, and more than 0.
+ */
+double items_next_aim(double aim, double budget, double cost)
+{
+	return aim * (cost > 0 ? fmin(ITEMS_AIM, budget / cost) : ITEMS_AIM);
 }
 
 /**

@@ -58,6 +58,9 @@ struct item {
 	bool off;
 };
 
+/* The part of a budget that is aimed at, as a measurement is uncertain. */
+#define ITEMS_AIM	0.8
+
 /**
  * struct items - the table
  * @item: the items
@@ -78,6 +81,7 @@ double items_hits(const struct items *items, enum item_kind kind);
 size_t items_half(const struct items *items, size_t first, size_t nr);
 void items_scale(struct items *items, size_t first, size_t nr, double factor);
 bool items_leave_out(struct items *items, double cost);
+double items_next_aim(double aim, double budget, double cost);
 bool is_function(const struct item *item);
 char *item_word(const struct item *item);
 

@@ -158,6 +158,17 @@ void saved_take(void)
 }
 
 /**
+ * word_waits - whether a line of set_ftrace_notrace or set_event waits for a module
+ * @line: the line
+ *
+ * It is a word as it was written, and goes on waiting unless the file is truncated.
+ */
+bool word_waits(const char *line)
+{
+	return strstr(line, ":mod:");
+}
+
+/**
  * saved_write_notrace - write the text that set_ftrace_notrace had
  * @f: that file, open
  */
@@ -166,10 +177,11 @@ void saved_write_notrace(FILE *f)
 	char *text = copy_string(saved.notrace), *next = text, *line, *name, *module;
 
 	while ((line = strsep(&next, "\n"))) {
-		if (!parse_function(line, &name, &module))
-			continue;
 		/* The kernel takes a word a write, and all of them when the file is closed. */
-		fprintf(f, module ? "%s:mod:%s " : "%s ", name, module);
+		if (word_waits(line))
+			fprintf(f, "%s ", line);
+		else if (parse_function(line, &name, &module))
+			fprintf(f, module ? "%s:mod:%s " : "%s ", name, module);
 		fflush(f);
 	}
 	free(text);
@@ -213,9 +225,10 @@ void saved_set_events(bool on)
 	char *text = copy_string(saved.events), *next = text, *name;
 
 	while ((name = strsep(&next, "\n"))) {
+		bool waits = word_waits(name);
 		char *system = strsep(&name, ":");
 
-		if (name)
+		if (name && !waits)
 			event_set(NULL, system, name, on, warn);
 	}
 	free(text);

@@ -139,10 +139,11 @@ static void find_events(void)
 	char *text = copy_string(saved.events), *next = text, *name;
 
 	while ((name = strsep(&next, "\n"))) {
+		bool waits = word_waits(name);
 		char *system = strsep(&name, ":"), *file, *id;
 		struct item *event;
 
-		if (!name)
+		if (!name || waits)
 			continue;
 		event = items_add(&setup.events, event_kind(dynamic, name, system), name, system);
 		file = format_string("events/%s/%s/id", system, name);
@@ -190,6 +191,14 @@ static bool is_limited(void)
 	return limited || !file_is(NULL, "max_graph_depth", "0");
 }
 
+/* What leaves the trace by itself would be measured as if it cost nothing. */
+static void check_limit(const char *file)
+{
+	if (tracefs_file_exists(NULL, file) && !file_is(NULL, file, "0"))
+		die("%s is set, so functions and events may leave the trace meanwhile; set it to 0",
+		    file);
+}
+
 /**
  * setup_find - find the tracer, the functions and the events that are set up
  * @tracer: the tracer that is wanted; NULL: the one that is set up, and if nothing is, function
@@ -200,6 +209,8 @@ void setup_find(const char *tracer)
 {
 	if (!file_is(NULL, "tracing_on", "1"))
 		die("tracing_on is 0, so nothing is recorded; what the buffer has would be lost");
+	check_limit("max_rate");
+	check_limit("max_overhead");
 	find_events();
 	choose_tracer(tracer);
 	setup.at_most = is_limited();
