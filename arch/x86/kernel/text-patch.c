@@ -171,11 +171,14 @@ static bool text_patch_decode(struct text_patch *patch, const u8 *insn)
  *	     @insn is not one of the above; otherwise NULL
  *
  * Context: any.
- * Return: false if the instruction cannot be emulated.
+ * Return: false if the instruction cannot be emulated, or @addr is outside of the upper
+ * 2 GiB, where all text is.
  */
 bool text_patch_set(struct text_patch *patch, unsigned long addr, const u8 *insn, size_t len,
 		    const u8 *emulate)
 {
+	if ((long)addr != (s32)addr)
+		return false;
 	if (!len || len > TEXT_PATCH_LEN || len < text_opcode_size(emulate ? *emulate : *insn))
 		return false;
 	patch->addr = addr;

@@ -175,6 +175,8 @@ void *text_poke_set(void *addr, int c, size_t len)
 
 static void text_poke_flush(void)
 {
+	if (text_poke_nr)
+		lockdep_assert_cpus_held();
 	text_patch_apply(text_poke_vec, text_poke_nr);
 	text_poke_nr = 0;
 	text_poke_mortal = false;
@@ -214,6 +216,18 @@ void text_poke_settle(const void *addr, size_t len)
 	if (at < text_poke_nr &&
 	    text_patch_addr(&text_poke_vec[at]) < (unsigned long)addr + len)
 		text_poke_flush();
+}
+
+/**
+ * text_poke_pending - whether the queue holds a write
+ *
+ * Its text was compared already, so a debugger must not alter it.
+ *
+ * Context: kgdb only, while all other CPUs are stopped.
+ */
+bool text_poke_pending(void)
+{
+	return text_poke_nr;
 }
 
 static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *opcode, size_t len,

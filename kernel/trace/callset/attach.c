@@ -47,15 +47,18 @@ static void ops_forget(struct ftrace_ops *ops)
  * @ops: initialized and not registered
  *
  * Context: ftrace_lock is held; sleeps.
- * Return: 0, or -EBUSY, -ENOMEM, -ENOSPC as from ftrace_callset_with(), with
- * the ops as it was; -EFAULT, with the ops as it was too, if all sites that it
+ * Return: 0; -ENODEV after ftrace_kill(); -EBUSY, -ENOMEM, -ENOSPC as from
+ * ftrace_callset_with(), with the ops as it was; -EFAULT, with the ops as it was too, if all sites that it
  * wants are in quarantine, or one if it may go around the function.
  */
 int ftrace_attach(struct ftrace_ops *ops)
 {
+	struct ftrace_gate *gate = ops->gate;
 	static unsigned int seq;
 	int ret;
 
+	if (ftrace_disabled)
+		return -ENODEV;
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
 	/* It has one still if its owner did not wait after it was detached. */
@@ -77,8 +80,9 @@ int ftrace_attach(struct ftrace_ops *ops)
 		/* Callsets were made for it that have no sites. */
 		ftrace_update_detach(ops);
 		ops_forget(ops);
-		ftrace_gate_put(ops->gate);
-		ops->gate = NULL;
+		if (ops->gate != gate)
+			ftrace_gate_put(ops->gate);
+		ops->gate = gate;
 	}
 	return ret;
 }

@@ -39,11 +39,16 @@ static DEFINE_HASHTABLE(callset_hash, 10);
 /* Those in the hash that have no sites. */
 static LIST_HEAD(callsets_idle);
 
-/* Beyond this many, a callset does without a trampoline of its own. */
+/*
+ * Beyond this many, a callset does without a trampoline of its own. One with a direct
+ * function cannot do without.
+ */
 #define CALLSET_MAX_TRAMPS	65536
-#define CALLSET_MAX_TRAMP_OPS	1024
 
 static unsigned int callset_nr_tramps;
+
+/* No trampoline calls more. */
+static unsigned int callset_max_tramp_ops = 1024;
 
 /**
  * ftrace_callset_at - find the callset of a site
@@ -574,8 +579,8 @@ static int callset_alloc_tramp(struct ftrace_callset *cs)
 
 	if (ftrace_callset_is_direct(cs))
 		return 0;
-	if (cs->nr_ops > CALLSET_MAX_TRAMP_OPS || callset_nr_tramps >= CALLSET_MAX_TRAMPS ||
-	    (!cs->direct && ftrace_retired_is_full()))
+	if (cs->nr_ops > callset_max_tramp_ops ||
+	    (!cs->direct && (callset_nr_tramps >= CALLSET_MAX_TRAMPS || ftrace_retired_is_full())))
 		return ret;
 	cs->counts = callset_stub_counts(cs);
 	if (!callset_make_tramp(cs)) {

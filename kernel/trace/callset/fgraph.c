@@ -365,15 +365,19 @@ void *fgraph_reserve_data(int idx, int size_bytes)
 	return &task->ret_stack[header + 1];
 }
 
-/* The data of a user in the entry between @start and @end. */
+/*
+ * The data of a user in the entry between @start and @end. Of its own call the caller has
+ * seen that it is the user, which another CPU may be taking away since.
+ */
 static void *fgraph_entry_data(const struct task_struct *task, unsigned int start,
-			       unsigned int end, unsigned int idx, unsigned int *words)
+			       unsigned int end, unsigned int idx, bool parent,
+			       unsigned int *words)
 {
 	u64 meta = *fgraph_top(task->ret_stack, end);
 	unsigned int at = start + FGRAPH_FRAME_WORDS;
 
-	/* An earlier user may have had the index. An entry that is being made has no users. */
-	if ((meta & FGRAPH_META_USERS) && !fgraph_names(meta, READ_ONCE(fgraph_users[idx])))
+	/* An earlier user may have had the index. */
+	if (parent && !fgraph_names(meta, READ_ONCE(fgraph_users[idx])))
 		return NULL;
 	end -= FGRAPH_U64_WORDS;
 	if (meta & FGRAPH_META_SOLE) {
@@ -403,12 +407,14 @@ void *fgraph_retrieve_parent_data(int idx, int *size_bytes, int depth)
 {
 	struct task_struct *task = current;
 	int end = task->curr_ret_stack, start;
+	bool parent = depth > 0;
 	unsigned int words;
 	void *data;
 
 	while ((start = fgraph_entry_start(task, end)) >= 0 && depth-- > 0)
 		end = start;
-	data = start < 0 ? NULL : fgraph_entry_data(task, start, end, idx, &words);
+	data = start < 0 ? NULL : fgraph_entry_data(task, start, end, idx, parent,
+							 &words);
 	if (data && size_bytes)
 		*size_bytes = words * sizeof(long);
 	return data;
@@ -884,7 +890,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_disabled || ftrace_graph_is_dead())
+	if (ftrace_graph_is_dead())
 		return -ENODEV;
 	if (!gops->entryfunc)
 		return -EINVAL;

@@ -14,8 +14,6 @@
 
 static int ftrace_ops_check(struct ftrace_ops *ops)
 {
-	if (ftrace_disabled)
-		return -ENODEV;
 	if (ops->flags & FTRACE_OPS_FL_DELETED)
 		return -EINVAL;
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)

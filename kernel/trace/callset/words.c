@@ -537,9 +537,12 @@ static void word_file_free(struct ftrace_word_file *f)
 int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 			  struct trace_array *tr, void *owner, int flags)
 {
-	int ret = tracing_check_open_get_tr(tr);
 	struct ftrace_word_file *f;
+	int ret;
 
+	if (ftrace_disabled)
+		return -ENODEV;
+	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
 	f = kzalloc_obj(*f);

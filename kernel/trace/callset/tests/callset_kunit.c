@@ -18,17 +18,23 @@
  */
 void ftrace_kunit_forbid_tramps(bool forbid)
 {
-	static bool forbidden;
+	static unsigned int max;
 
 	guard(mutex)(&ftrace_lock);
 
-	if (forbid == forbidden)
+	if (forbid == !callset_max_tramp_ops)
 		return;
-	forbidden = forbid;
-	if (forbid)
-		callset_nr_tramps += CALLSET_MAX_TRAMPS;
-	else
-		callset_nr_tramps -= CALLSET_MAX_TRAMPS;
+	swap(max, callset_max_tramp_ops);
+}
+
+/**
+ * ftrace_kunit_count_tramps - pretend that there are as many trampolines as there may be
+ * @many: true to begin with it, false to end it
+ */
+void ftrace_kunit_count_tramps(bool many)
+{
+	guard(mutex)(&ftrace_lock);
+	callset_nr_tramps += many ? CALLSET_MAX_TRAMPS : -CALLSET_MAX_TRAMPS;
 }
 
 /**

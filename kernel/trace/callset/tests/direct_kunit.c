@@ -261,6 +261,18 @@ static void direct_detach_without_memory(struct kunit *test)
 	ftrace_free_filter(&third);
 }
 
+/* A direct function cannot do without a trampoline, however many there are. */
+static void direct_beside_many(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	ftrace_kunit_count_tramps(true);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	ftrace_kunit_count_tramps(false);
+	direct_kunit_call(test);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
+}
+
 /* A site that calls the direct function itself has nothing else to keep it from there. */
 static void direct_alone_detach_without_memory(struct kunit *test)
 {
@@ -805,6 +817,7 @@ static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_refuses_ipmodify),
 	KUNIT_CASE(direct_asks_before_sharing),
 	KUNIT_CASE(direct_detach_without_memory),
+	KUNIT_CASE(direct_beside_many),
 	KUNIT_CASE(direct_alone_detach_without_memory),
 	KUNIT_CASE(direct_detach_without_lists),
 #ifdef CONFIG_X86_64

@@ -25,6 +25,7 @@
  * @entries: how often each site was entered
  * @returns: how often each returned
  * @served: how often sole_ret was told so instead
+ * @goes: its retfunc runs when it has been taken away
  * @odd: how many checks failed
  */
 struct fgraph_kunit_user {
@@ -36,6 +37,7 @@ struct fgraph_kunit_user {
 	unsigned int		entries[KUNIT_NR_SITES];
 	unsigned int		returns[KUNIT_NR_SITES];
 	unsigned int		served[KUNIT_NR_SITES];
+	bool			goes;
 	unsigned int		odd;
 };
 
@@ -90,7 +92,11 @@ static void fgraph_kunit_return(struct ftrace_graph_ret *trace, struct fgraph_op
 		return;
 	}
 	user->returns[i]++;
+	if (user->goes)
+		WRITE_ONCE(fgraph_users[gops->idx], &fgraph_no_user);
 	data = fgraph_retrieve_data(gops->idx, &size);
+	if (user->goes)
+		WRITE_ONCE(fgraph_users[gops->idx], gops);
 	if (!!data != !!user->data ||
 	    ftrace_regs_get_instruction_pointer(fregs) != ftrace_graph_top_ret_addr(current))
 		user->odd++;
@@ -303,6 +309,18 @@ static void fgraph_reserved_data(struct kunit *test)
 	/* Not within a call: there is no entry to put it in, but also no room. */
 	KUNIT_EXPECT_NULL(test, fgraph_reserve_data(0, data[2] + 1));
 	KUNIT_EXPECT_NULL(test, fgraph_reserve_data(0, -1));
+}
+
+/* A retfunc that runs while its user is taken away has its data still. */
+static void fgraph_data_of_leaver(struct kunit *test)
+{
+	const unsigned int bits[] = { FGRAPH_KUNIT_ALL, 0x5 };
+
+	fgraph_kunit_users[0].data = sizeof(long);
+	fgraph_kunit_users[0].goes = true;
+	for (unsigned int u = 0; u < 2; u++)
+		KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[u], bits[u]), 0);
+	fgraph_kunit_expect(test, bits, 2);
 }
 
 static void fgraph_wrong_users(struct kunit *test)
@@ -610,6 +628,7 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_sole),
 	KUNIT_CASE(fgraph_refused_returns),
 	KUNIT_CASE(fgraph_reserved_data),
+	KUNIT_CASE(fgraph_data_of_leaver),
 	KUNIT_CASE(fgraph_data_of_parents),
 	KUNIT_CASE(fgraph_wrong_users),
 	KUNIT_CASE(fgraph_too_many_users),

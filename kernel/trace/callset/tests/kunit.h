@@ -164,6 +164,7 @@ static __maybe_unused void kunit_guest_end(struct task_struct *task)
 
 void ftrace_kunit_forbid_tramps(bool forbid);
 void ftrace_kunit_forbid_lists(struct kunit *test, bool forbid);
+void ftrace_kunit_count_tramps(bool many);
 void ftrace_kunit_repair(unsigned long ip, const void *nop);
 
 /* The context of an entry, as tracing_gen_ctx() returns it. */
