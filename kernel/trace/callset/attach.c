@@ -48,8 +48,8 @@ static void ops_forget(struct ftrace_ops *ops)
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0; -ENODEV after ftrace_kill(); -EBUSY, -ENOMEM, -ENOSPC as from
- * ftrace_callset_with(), with the ops as it was; -EFAULT, with the ops as it was too, if all sites that it
- * wants are in quarantine, or one if it may go around the function.
+ * ftrace_callset_with(), with the ops as it was; -EFAULT, with the ops as it was too,
+ * if all sites that it wants are in quarantine, or one if it may go around the function.
  */
 int ftrace_attach(struct ftrace_ops *ops)
 {
