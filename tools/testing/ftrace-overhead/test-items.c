@@ -152,7 +152,7 @@ static void test_choice(void)
 /* Noise may make a cost negative that is not certain to be within the budget. */
 static void test_next_aim(void)
 {
-	result(items_next_aim(10, 2, 4) == 5, "the next aim is lower as far as the cost is too high");
+	result(items_next_aim(10, 2, 4) == 5, "a cost twice too high halves the aim");
 	result(items_next_aim(10, 2, 2.1) == 8 && items_next_aim(10, 2, 1) == 8,
 	       "but lower in any case");
 	result(items_next_aim(10, 2, -0.1) == 8 && items_next_aim(10, 2, 0) == 8,
