@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -83,7 +82,7 @@ static int run(void *arg)
  */
 pid_t command_make(char **argv, unsigned int how)
 {
-	static max_align_t stack[STACK_SIZE / sizeof(max_align_t)];
+	static long double stack[STACK_SIZE / sizeof(long double)];
 
 	name = argv[0];
 	flags = how;
