@@ -157,13 +157,11 @@ void saved_take(void)
 	write_file();
 }
 
-/**
- * word_waits - whether a line of set_ftrace_notrace or set_event waits for a module
- * @line: the line
- *
- * It is a word as it was written, and goes on waiting unless the file is truncated.
+/*
+ * Whether a line of set_ftrace_notrace or set_event waits for a module. It is a word as it was
+ * written, and goes on waiting unless the file is truncated.
  */
-bool word_waits(const char *line)
+static bool word_waits(const char *line)
 {
 	return strstr(line, ":mod:");
 }
@@ -217,20 +215,36 @@ static void put_back_notrace(void)
 }
 
 /**
+ * saved_next_event - take the next event from a copy of saved.events
+ * @next: the rest of the copy, which is cut into pieces
+ * @system: gets the system of the event
+ *
+ * Returns: its name; NULL at the end.
+ */
+char *saved_next_event(char **next, char **system)
+{
+	char *line;
+
+	while ((line = strsep(next, "\n"))) {
+		if (word_waits(line))
+			continue;
+		*system = strsep(&line, ":");
+		if (line)
+			return line;
+	}
+	return NULL;
+}
+
+/**
  * saved_set_events - switch all events that were enabled
  * @on: whether they are to be recorded
  */
 void saved_set_events(bool on)
 {
-	char *text = copy_string(saved.events), *next = text, *name;
+	char *text = copy_string(saved.events), *next = text, *name, *system;
 
-	while ((name = strsep(&next, "\n"))) {
-		bool waits = word_waits(name);
-		char *system = strsep(&name, ":");
-
-		if (name && !waits)
-			event_set(NULL, system, name, on, warn);
-	}
+	while ((name = saved_next_event(&next, &system)))
+		event_set(NULL, system, name, on, warn);
 	free(text);
 }
 

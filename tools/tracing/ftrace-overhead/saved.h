@@ -29,7 +29,7 @@ extern struct saved saved;
 
 void saved_take(void);
 void saved_put_back(void);
-bool word_waits(const char *line);
+char *saved_next_event(char **next, char **system);
 void saved_set_events(bool on);
 void saved_write_notrace(FILE *f);
 FILE *notrace_open(int flags);

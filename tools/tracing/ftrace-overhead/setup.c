@@ -136,15 +136,10 @@ static void find_events(void)
 {
 	char *dynamic = tracefs_file_exists(NULL, "dynamic_events") ?
 		file_read(NULL, "dynamic_events") : copy_string("");
-	char *text = copy_string(saved.events), *next = text, *name;
+	char *text = copy_string(saved.events), *next = text, *name, *system, *file, *id;
+	struct item *event;
 
-	while ((name = strsep(&next, "\n"))) {
-		bool waits = word_waits(name);
-		char *system = strsep(&name, ":"), *file, *id;
-		struct item *event;
-
-		if (!name || waits)
-			continue;
+	while ((name = saved_next_event(&next, &system))) {
 		event = items_add(&setup.events, event_kind(dynamic, name, system), name, system);
 		file = format_string("events/%s/%s/id", system, name);
 		id = file_read(NULL, file);
