@@ -5,8 +5,8 @@
  * A trace array has two lists of pids (struct trace_pid_list): tasks to trace, and
  * tasks to leave out. Where neither exists, all tasks are traced, and nothing is
  * tested. Otherwise the trace array owns a slot, and bit SLOT of
- * task_struct::ftrace_pid_ignored says that it leaves the task out. That bit,
- * against the one in callset_instance::pid_bit, is all that a callback tests.
+ * task_struct::ftrace_pid_ignored says that it leaves the task out. That bit, and the
+ * one of its lists of cgroups, are in callset_instance::pid_bit: a callback tests both at once.
  * The lists are read when a task is made, when two exchange their pids, and when a
  * list is written; a switch of tasks does not read them.
  *
