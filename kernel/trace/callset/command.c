@@ -34,6 +34,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_hooks.h>
 #include <linux/hashtable.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -514,6 +515,19 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr)
 		}
 	}
 }
+
+/* In the file hooks */
+
+static void probe_show_hook(struct ftrace_hooks *hooks, unsigned long addr, void *object)
+{
+	const struct ftrace_probe *probe = container_of(object, struct ftrace_probe, ops);
+	const char *instance = probe->tr->name;
+
+	ftrace_hooks_add(hooks, addr, "command", "%s%s%ps", instance ?: "", instance ? ":" : "",
+			 probe->kind->func);
+}
+
+DEFINE_FTRACE_HOOK_KIND(probe_hook_kind, ftrace_probe_func, probe_show_hook);
 
 /* The mapper: data of each site */
 

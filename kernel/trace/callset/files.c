@@ -24,6 +24,7 @@
 
 #include "callset.h"
 #include "cgroup.h"
+#include "hooks.h"
 #include "ops.h"
 #include "pid.h"
 #include "profile.h"
@@ -356,6 +357,7 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 	for (unsigned long i = 0; i < ARRAY_SIZE(lists); i++)
 		trace_create_file(lists[i], TRACE_MODE_READ, d_tracer, (void *)i, &site_list_fops);
 	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
+	ftrace_hooks_create_file(d_tracer);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);
 }

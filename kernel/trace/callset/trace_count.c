@@ -28,14 +28,19 @@
 #include <linux/container_of.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/ktime.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/time64.h>
 
 #include "attach.h"
 #include "callers.h"
+#include "callset.h"
 #include "counts.h"
 #include "ops.h"
 #include "sites.h"
@@ -287,6 +292,7 @@ static bool count_has_calls(const struct count_instance *ci)
 static void count_zero_calls(struct count_instance *ci, bool wanted)
 {
 	ftrace_counts_reset(ci->counts);
+	ci->since = ktime_get_ns();
 }
 
 static void count_stop_calls(struct count_instance *ci)
@@ -402,6 +408,35 @@ void trace_count_zero(struct trace_array *tr)
 
 	if (tr->callset.count)
 		count_zero(tr->callset.count, 0);
+}
+
+/**
+ * trace_count_rate - how often a function is called
+ * @tr: an instance
+ * @ip: the function's site
+ * @rate: set to the calls a second since the counts were zero
+ *
+ * Context: trace_types_lock and ftrace_lock are held.
+ * Return: whether the instance counts the calls of the function.
+ */
+bool trace_count_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
+{
+	const struct count_instance *ci = tr->callset.count;
+	const struct ftrace_table *table = ftrace_table_find(ip);
+	const u64 __percpu *count;
+	u64 sum = 0;
+	int cpu;
+
+	if (!ci || !count_has_calls(ci) || !table || !ftrace_callset_at(ip) ||
+	    !ftrace_callset_has(ftrace_callset_at(ip), tr->ops))
+		return false;
+	count = ftrace_counts_find(ci->counts, table, ftrace_table_lower_bound(table, ip));
+	if (!count)
+		return false;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(count, cpu));
+	*rate = mul_u64_u64_div_u64(sum, NSEC_PER_SEC, max(ktime_get_ns() - ci->since, 1));
+	return true;
 }
 
 /* The tracer */

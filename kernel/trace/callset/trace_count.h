@@ -32,6 +32,7 @@ enum {
  * @callers: the calls of each pair; stays while @callers_ops is registered; or NULL
  * @callers_ops: counts pairs while it is registered
  * @times: how long the calls took
+ * @since: when the calls were zero, by ktime_get_ns()
  * @retiree: frees it, but the top one
  */
 struct count_instance {
@@ -40,6 +41,7 @@ struct count_instance {
 	struct ftrace_callers	*callers;
 	struct ftrace_ops	callers_ops;
 	struct ftrace_times	times;
+	u64			since;
 	struct ftrace_retiree	retiree;
 };
 
@@ -47,9 +49,15 @@ u32 trace_count_options(const struct trace_array *tr);
 void trace_count_zero(struct trace_array *tr);
 
 #ifdef CONFIG_COUNT_TRACER
+bool trace_count_rate(const struct trace_array *tr, unsigned long ip, u64 *rate);
 void trace_count_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_count_forget(struct trace_array *tr);
 #else
+static inline bool trace_count_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
+{
+	return false;
+}
+
 static inline void trace_count_create_files(struct trace_array *tr, struct dentry *parent)
 {
 }

@@ -615,6 +615,43 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 	return next;
 }
 
+/**
+ * trace_guard_rate - how often a function is recorded
+ * @tr: an instance
+ * @ip: the function's site
+ * @rate: set to the records a second at the last look
+ *
+ * Context: trace_types_lock is held.
+ * Return: whether the instance has limits, and had samples of the function.
+ */
+bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
+{
+	const struct trace_guard *guard = tr->callset.guard;
+	const struct guard_slot *slot;
+	u64 calls = 0;
+	int cpu;
+
+	if (!guard || !guard_has_limit(guard) || guard->time < GUARD_MIN_NS)
+		return false;
+	for_each_possible_cpu(cpu) {
+		for_each_guard_slot(slot, per_cpu_ptr(guard->cpu, cpu))
+			calls += READ_ONCE(slot->key) == ip ? slot->calls : 0;
+	}
+	*rate = mul_u64_u64_div_u64(calls, NSEC_PER_SEC, guard->time);
+	return calls;
+}
+
+/**
+ * trace_guard_cost - the time that a record takes
+ * @kind: its kind
+ *
+ * Return: picoseconds; 0 if they have not been measured.
+ */
+u64 trace_guard_cost(enum trace_guard_kind kind)
+{
+	return READ_ONCE(guard_cost[kind]);
+}
+
 /* Begins with short steps again. Returns whether there were samples, or it is too early to say. */
 static bool guard_restart_steps(u64 now)
 {

@@ -37,6 +37,8 @@ DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
 void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind);
+bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate);
+u64 trace_guard_cost(enum trace_guard_kind kind);
 void trace_guard_tell_start(struct trace_array *tr);
 void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_guard_forget(struct trace_array *tr);
@@ -70,6 +72,16 @@ static __always_inline void trace_guard_count(struct trace_array *tr, unsigned l
 static inline void trace_guard_count(struct trace_array *tr, unsigned long key,
 				     enum trace_guard_kind kind)
 {
+}
+
+static inline bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
+{
+	return false;
+}
+
+static inline u64 trace_guard_cost(enum trace_guard_kind kind)
+{
+	return 0;
 }
 
 static inline void trace_guard_tell_start(struct trace_array *tr)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Completion of ftrace-overhead(1) and ftrace-overhead-bisect(1): the options of their help.
+# Completion of ftrace-overhead(1) and of its modes bisect and hooks: the options of their help.
 
 _ftrace_overhead()
 {
@@ -8,14 +8,14 @@ _ftrace_overhead()
 	local functions=/sys/kernel/tracing/available_filter_functions words=
 	local program=(ftrace-overhead)
 
-	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} != bisect ]] || program+=(bisect)
+	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} != @(bisect|hooks) ]] || program+=("${COMP_WORDS[1]}")
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$word")
 			return
 		fi
 	done
-	if [[ ${#program[@]} == 2 ]]; then
+	if [[ ${program[1]-} == bisect ]]; then
 		case $before in
 		-f | --functions | -n | --notrace)
 			if [[ -r $functions && ${#word} -gt 1 ]]; then
@@ -38,7 +38,7 @@ _ftrace_overhead()
 	if [[ $word == -* ]]; then
 		words=$("${program[@]}" --help | sed -n 's/^ .*\(--[a-z-]*\)[= ].*/\1/p')
 	elif [[ $COMP_CWORD == 1 ]]; then
-		words=bisect
+		words='bisect hooks'
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

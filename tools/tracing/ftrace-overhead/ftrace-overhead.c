@@ -4,8 +4,8 @@
  *
  * This file has the command line, and the order of things: save the state of tracing, count
  * the calls of a run of the load, calibrate the cost of a call, predict, measure, measure
- * parts of it, and look for the functions to leave out. Of the mode bisect, bisect.c has the
- * same.
+ * parts of it, and look for the functions to leave out. Of the modes bisect and hooks, bisect.c
+ * and hooks.c have the same.
  *
  * Floors, each of which calls those below it:
  *	ftrace-overhead.c
@@ -30,6 +30,7 @@
 #include "bisect.h"
 #include "calibrate.h"
 #include "hits.h"
+#include "hooks.h"
 #include "instance.h"
 #include "keeper.h"
 #include "measure.h"
@@ -65,10 +66,12 @@ static const char help[] =
 "Usage: ftrace-overhead [OPTION]... -- COMMAND [ARGUMENT]...\n"
 "       ftrace-overhead [OPTION]... --watch EVENT\n"
 "       ftrace-overhead bisect [OPTION]... -- TEST [ARGUMENT]...\n"
+"       ftrace-overhead hooks [OPTION]...\n"
 "Finds what tracing costs COMMAND, or each EVENT that happens, and which functions cost\n"
 "most. Ends with a line that brings the cost below a budget, tried before it is written.\n"
 "The tracing is the one that is set up; if none is, every function is traced.\n"
 "The third form finds the function whose tracing makes TEST fail: see 'bisect --help'.\n"
+"The last one lists the callbacks that functions have, and their cost: see 'hooks --help'.\n"
 "\n"
 "  -b, --budget=PERCENT    what tracing may cost (2%)\n"
 "  -t, --tracer=NAME       what this tracer would cost, if none is set up\n"
@@ -346,6 +349,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "bisect"))
 		return bisect(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "hooks"))
+		return hooks(argc - 1, argv + 1);
 	take_command_line(argc, argv);
 	signals_hold();
 	tracing_open();

@@ -132,10 +132,31 @@ static enum item_kind event_kind(const char *dynamic, const char *name, const ch
 	return kind;
 }
 
+static char *read_dynamic(void)
+{
+	return tracefs_file_exists(NULL, "dynamic_events") ? file_read(NULL, "dynamic_events") :
+							     copy_string("");
+}
+
+/**
+ * setup_event_kind - the kind of an event
+ * @name: its name
+ * @system: its system
+ *
+ * Returns: the kind.
+ */
+enum item_kind setup_event_kind(const char *name, const char *system)
+{
+	char *dynamic = read_dynamic();
+	enum item_kind kind = event_kind(dynamic, name, system);
+
+	free(dynamic);
+	return kind;
+}
+
 static void find_events(void)
 {
-	char *dynamic = tracefs_file_exists(NULL, "dynamic_events") ?
-		file_read(NULL, "dynamic_events") : copy_string("");
+	char *dynamic = read_dynamic();
 	char *text = copy_string(saved.events), *next = text, *name, *system, *file, *id;
 	struct item *event;
 

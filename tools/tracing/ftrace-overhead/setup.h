@@ -28,6 +28,7 @@ struct setup {
 extern struct setup setup;
 
 void setup_find(const char *tracer);
+enum item_kind setup_event_kind(const char *name, const char *system);
 bool setup_traces(const char *function, const char *module);
 void setup_off(void);
 void setup_on(const struct items *items);
