@@ -19,9 +19,10 @@ FUZZ_FUNCTIONS = 2000
 OLD_QEMU = "7.2"
 # As many as are longer than the kernel's command line, and so its buffers
 LONG_WORDS = 300
-# Cases that take long, and do not depend on how many CPUs there are: ftracetest-2 runs them, and none of the others.
-ONCE = [f"callset/{name}.tc" for name in ("alloc-failure", "differences", "refusals", "samples-order", "trace-clocks",
-                                          "wrong-input")]
+# Cases that take long, and do not depend on how many CPUs there are, or that need a second one and no more:
+# ftracetest-2 runs them, and none of the others.
+ONCE = [f"callset/{name}.tc" for name in ("alloc-failure", "differences", "guard-offline", "refusals", "samples-order",
+                                          "trace-clocks", "wrong-input")]
 FEWER = ("ftracetest-1", "ftracetest-4")
 
 

@@ -37,6 +37,7 @@
 
 #include <kunit/static_stub.h>
 #include <linux/cleanup.h>
+#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -58,6 +59,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 #include <linux/workqueue.h>
@@ -280,7 +282,9 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	guard = smp_load_acquire(&tr->callset.guard);
 	if (guard && guard_has_limit(guard)) {
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, guard_step(taken));
-		if (!READ_ONCE(guard_awake) && !xchg(&guard_awake, 1))
+		/* One that goes offline runs no work. The next sample of another queues it. */
+		if (!READ_ONCE(guard_awake) && cpu_online(raw_smp_processor_id()) &&
+		    !xchg(&guard_awake, 1))
 			irq_work_queue(&guard_kick_work);
 	}
 	preempt_enable_notrace();
