@@ -46,7 +46,7 @@ PACKAGES = {
     "mawk": "/usr/bin/mawk",
     "findutils": "/usr/bin/find /usr/bin/xargs",
     "diffutils": "/usr/bin/cmp /usr/bin/diff",
-    "util-linux": "/bin/dmesg /usr/bin/chrt /usr/bin/taskset /usr/bin/setsid /bin/findmnt",
+    "util-linux": "/bin/dmesg /usr/bin/chrt /usr/bin/taskset /usr/bin/setsid /usr/bin/unshare /bin/findmnt",
     "mount": "/bin/mount /bin/umount",
     "kmod": "/bin/kmod",
     "procps": "/sbin/sysctl",

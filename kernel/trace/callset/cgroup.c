@@ -30,6 +30,7 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_pid.h>
 #include <linux/limits.h>
+#include <linux/nsproxy.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -168,6 +169,12 @@ static int cgroup_list_add(struct cgroup_list **list, struct cgroup *cgrp)
 	unsigned int nr = *list ? (*list)->nr : 0;
 	struct cgroup_list *new;
 
+	for (unsigned int i = 0; i < nr; i++) {
+		if ((*list)->cgroup[i] == cgrp) {
+			cgroup_put(cgrp);
+			return 0;
+		}
+	}
 	new = krealloc(*list, struct_size(new, cgroup, nr + 1), GFP_KERNEL);
 	if (!new) {
 		cgroup_put(cgrp);
@@ -209,7 +216,7 @@ static struct ftrace_cgroup_lists *cgroup_lists_get(struct trace_array *tr)
 	return lists;
 }
 
-/* Puts @new, or NULL, in the place of a list. */
+/* Puts @new, or NULL, in the place of a list. Context: event_mutex is held, too. */
 static void cgroup_lists_replace(struct trace_array *tr, struct ftrace_cgroup_lists *lists,
 				 enum ftrace_cgroup_kind kind, struct cgroup_list *new)
 {
@@ -229,6 +236,7 @@ static void cgroup_lists_replace(struct trace_array *tr, struct ftrace_cgroup_li
 	tr->callset.cgroups = exist ? lists : NULL;
 	WRITE_ONCE(tr->callset.cgroup_bit, exist ? BIT(lists->slot) : 0);
 	ftrace_pid_test_slot(tr, lists->slot, exist);
+	trace_events_ask_for_task(tr);
 	if (!exist)
 		kfree(lists);
 }
@@ -252,7 +260,6 @@ static int cgroup_lists_add(struct trace_array *tr, enum ftrace_cgroup_kind kind
 	if (IS_ERR(lists))
 		return PTR_ERR(lists);
 	cgroup_lists_replace(tr, lists, kind, no_free_ptr(new));
-	trace_events_ask_for_task(tr);
 	return 0;
 }
 
@@ -285,30 +292,40 @@ static enum ftrace_cgroup_kind cgroup_file_kind(const struct file *file)
 	return file->f_op - ftrace_cgroup_fops;
 }
 
+/* As a write would have it: the path from the reader's root on; the number of one too deep. */
+static void cgroup_show(struct seq_file *m, struct cgroup *cgrp, char *path)
+{
+	int len = cgroup_path_ns(cgrp, path, PATH_MAX, current->nsproxy->cgroup_ns);
+
+	/* A path that is cut fills the buffer, and may be another's. */
+	if (len < 0 || len >= PATH_MAX - 1)
+		seq_printf(m, "%llu", cgroup_id(cgrp));
+	else
+		seq_puts(m, path);
+	seq_puts(m, READ_ONCE(cgrp->self.flags) & CSS_ONLINE ? "\n" : " (deleted)\n");
+}
+
 static int ftrace_cgroup_show(struct seq_file *m, void *v)
 {
 	char *path __free(kfree) = kmalloc(PATH_MAX, GFP_KERNEL);
+	enum ftrace_cgroup_kind kind = cgroup_file_kind(m->file);
+	struct cgroup_list *list __free(cgroup_list) = NULL;
 	struct trace_array *tr = m->private;
-	const struct cgroup_list *list = NULL;
-	int ret;
+	int ret = 0;
 
 	if (!path)
 		return -ENOMEM;
-	guard(mutex)(&ftrace_pid_mutex);
-
-	if (tr->callset.cgroups)
-		list = tr->callset.cgroups->list[cgroup_file_kind(m->file)];
+	/* The paths are looked up under cgroup_mutex, for which a long move may make us wait. */
+	scoped_guard(mutex, &ftrace_pid_mutex) {
+		if (tr->callset.cgroups)
+			ret = cgroup_list_copy(&list, tr->callset.cgroups->list[kind]);
+	}
+	if (ret)
+		return ret;
 	if (!list)
 		seq_puts(m, "no cgroup\n");
-	for (unsigned int i = 0; list && i < list->nr; i++) {
-		struct cgroup *cgrp = list->cgroup[i];
-
-		ret = cgroup_path(cgrp, path, PATH_MAX);
-		if (ret < 0)
-			return ret;
-		seq_printf(m, "%s%s\n", path,
-			   READ_ONCE(cgrp->self.flags) & CSS_ONLINE ? "" : " (deleted)");
-	}
+	for (unsigned int i = 0; list && i < list->nr; i++)
+		cgroup_show(m, list->cgroup[i], path);
 	return 0;
 }
 
@@ -326,7 +343,6 @@ static int ftrace_cgroup_open(struct inode *inode, struct file *file)
 	} else if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		guard(mutex)(&event_mutex);
 		cgroup_lists_clear(tr, cgroup_file_kind(file));
-		trace_events_ask_for_task(tr);
 	}
 	return ret;
 }
