@@ -87,7 +87,7 @@ OTHER_PACKAGES = {"busybox-static": "/bin/busybox", "bash-static": "/bin/bash-st
 OTHER_LINKS = {"/bin/sh": "busybox", "/bin/bash": "bash-static"}
 # The source by which a suite is found that this system has not. One of several may be out of order.
 OTHER_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} {} main\n"
-HELPERS = ["mark", "bpf", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads"]
+HELPERS = ["mark", "bpf", "textbytes", "textpokes", "uring", "send", "fuzz", "pty", "loads", "threads"]
 
 
 def fail(why, remedy):
