@@ -79,6 +79,10 @@ static const struct target targets[] = {
 	{ "set_graph_notrace", filter_words, "vfs_read", "" },
 	{ "set_ftrace_pid", pid_words, "1", "", true },
 	{ "set_ftrace_notrace_pid", pid_words, "1", "", true },
+	{ "set_ftrace_cgroup", cgroup_words, "/", "", true },
+	{ "set_ftrace_notrace_cgroup", cgroup_words, "1", "", true },
+	{ "/tmp/cgroup/fz%u/cgroup.procs", move_words },
+	{ "/tmp/cgroup/cgroup.procs", move_words },
 	{ "dynamic_events", probe_words, "p:fz/tour vfs_read", "" },
 	/* Made by the one above, so it is not always there. */
 	{ "events/fz/e%u/enable", switch_words },

@@ -229,6 +229,29 @@ static void pid_words(struct text *t)
 	}
 }
 
+/* The job makes some of them. */
+static void cgroup_words(struct text *t)
+{
+	static const char *const paths[] = {
+		"/", "/fz0", "/fz0/b", "/fz1", "//fz2/", "/fz3/cgroup.procs", "/no_such", "fz0", "/fz0/..", "1",
+	};
+	unsigned int n = 1 + rnd(one_in(10) ? 60 : 3);
+
+	while (n--) {
+		if (one_in(4))
+			add_number(t);
+		else
+			add(t, "%s", pick(paths));
+		add(t, one_in(4) ? "\n" : " ");
+	}
+}
+
+/* 0 is the writer itself. */
+static void move_words(struct text *t)
+{
+	add(t, "%d", one_in(2) ? 0 : getppid());
+}
+
 static void number_words(struct text *t)
 {
 	add_number(t);
