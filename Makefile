@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check deb check-deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -17,7 +17,8 @@ help:
 	@echo 'make try T=NAME   build your changes, and run one KUnit suite, one .tc or one suite of check-guest on it'
 	@echo 'make kselftest    the kernel'"'"'s own ftrace, ring-buffer and livepatch selftests, stock beside ours'
 	@echo 'make bpftest      the kernel'"'"'s own BPF selftests of programs on functions, stock beside ours'
-	@echo 'make deb          Debian packages of the kernel and of the tools, in build/deb: CONFIG=guest, or running'
+	@echo 'make deb          Debian packages of the kernel and of the tools, in build/deb: CONFIG=guest, running or debian'
+	@echo 'make check-deb    the small ones installed, booted by GRUB, used and removed in a Debian guest'
 	@echo 'make clients      trace-cmd, perf and bpftrace, as Debian has them, on ours'
 	@echo 'make configs      ours in other configurations, each built, booted and tested (CONFIGS="a b": these)'
 	@echo 'make fuzz         random input to every file, under KASAN and lockdep, for SECONDS=300 (SEED=N repeats)'
@@ -138,6 +139,11 @@ clients: ours-test
 deb: tree
 	@harness/setup build btf guest deb
 	@harness/deb $(or $(CONFIG),guest)
+
+check-deb: tree
+	@harness/setup build btf guest deb debian
+	@harness/deb guest
+	@SUITES='deb-config deb-guest' harness/check
 
 configs: tree
 	@harness/setup build clang guest

@@ -2,12 +2,13 @@
 """The suites of check-guest: each is one guest or several, and takes the session that it is part of, its own
 name and the number of CPUs."""
 import dataclasses
+import glob
 import os
 import re
 import subprocess
 
-from . import (BUILD, HARNESS, Failure, bisected, counts, exported, genfns, job, kernels, modules, predictions, programs,
-               results, tap, userspace, vm)
+from . import (BUILD, HARNESS, Failure, bisected, counts, debian, exported, genfns, job, kernels, modules, predictions,
+               programs, results, tap, userspace, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
@@ -277,6 +278,18 @@ def hits(session, suite, cpus):
         session.totals.judge(f"{name} has counted what stock's profiler has", wrong)
 
 
+def debian_packages(session, suite, cpus):
+    """What make deb has made, in a Debian that boots it by GRUB: installed, booted by its name, used and removed."""
+    found = sorted(glob.glob(os.path.join(BUILD, "deb", "*.deb")))
+    release = [m.group(1) for path in found if (m := re.search(r"/linux-image-([^/_]+)_", path))]
+    if len(release) != 1:
+        raise Failure("build/deb has not the packages of one kernel: run make deb")
+    trees = [(f"/job/{os.path.basename(path)}", path) for path in found]
+    trees += [("/job/clients", job("clients")), ("/job/module", os.path.join(HARNESS, "bisect-modules"))]
+    session.job(suite, "debian", cpus, f"guest.release={release[0]}", mem="2G", timeout=3600, disk=debian.disk(),
+                trees=trees)
+
+
 # In the order in which they run; name: (suite, CPUs).
 ALL = {
     "kunit": (kunit, 2),
@@ -298,7 +311,7 @@ ALL = {
     "ring-4": (load, 4),
 }
 KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1),
-               "overhead-1": (overhead, 1)}
+               "overhead-1": (overhead, 1), "debian-2": (debian_packages, 2)}
 
 
 def run(session, name):

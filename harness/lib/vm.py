@@ -40,6 +40,7 @@ CPU_I386 = ("vendor=GenuineIntel",)
 # The emulator's plugins, each with its parts in harness/.
 PLUGINS = {"insnprof": ["insnprof.c", "chains.c", "chains.h", "plugin.h"], "disturb": ["disturb.c", "plugin.h"],
            "icache": ["icache.c", "plugin.h"]}
+SECTOR = 512
 SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A X ends it hard."
 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
@@ -167,21 +168,34 @@ def emulator(accel):
     return ["-accel", "kvm" if accel == "kvm" else "tcg,thread=multi"]
 
 
+def pc(accel, smp, mem, cpu, qemu):
+    """A machine without a disk or a kernel."""
+    return [*qemu, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem, "-smp", str(smp), "-nodefaults",
+            "-display", "none", *emulator(accel)]
+
+
+def lines(console_fd):
+    """The two serial lines: the job's is standard output, the console's a pipe."""
+    return ["-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
+            "-chardev", "stdio,id=job,signal=off", "-serial", "chardev:job"]
+
+
+def disk_command(disk, job_disk, accel, smp, mem, cpu, qemu, console_fd):
+    """Of a guest that boots from its disk, of which it writes to a copy."""
+    drives = [f"file={disk},format=raw,if=virtio,snapshot=on", f"file={job_disk},format=raw,if=virtio"]
+    return [*pc(accel, smp, mem, cpu, qemu), *lines(console_fd), *(word for d in drives for word in ("-drive", d))]
+
+
 def qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, out, console_fd, reboots, cpu, qemu):
-    """The whole command line; the job's line is standard output, the console's a pipe."""
-    cmd = [*qemu, "-machine", "q35", "-cpu", ",".join([CPU, *cpu]), "-m", mem,
-           "-smp", str(smp), "-nodefaults", "-display", "none",
-           "-kernel", image, "-initrd", initrd]
+    cmd = [*pc(accel, smp, mem, cpu, qemu), "-kernel", image, "-initrd", initrd]
     if not reboots:
         cmd += ["-no-reboot"]
-    cmd += emulator(accel)
     words = ["console=ttyS0,115200", "panic=-1", "tsc=reliable"]
     if shell:
         cmd += ["-serial", "mon:stdio"]
         words += ["guest.shell", "quiet"]
     else:
-        cmd += ["-chardev", f"file,id=console,path=/dev/fd/{console_fd}", "-serial", "chardev:console",
-                "-chardev", "stdio,id=job,signal=off", "-serial", "chardev:job"]
+        cmd += lines(console_fd)
         words += ["guest.tty=ttyS1"]
     if out:
         cmd += ["-chardev", f"file,id=out,path={out}",
@@ -334,7 +348,7 @@ def out_extract(path, out):
 
 def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G", plugin=None,
         append="", timeout=300, quiet=None, shell=False, out=None, log=None, echo=True, allow=(), additions=(),
-        bootconfig="", reboots=False, cpu=(), qemu=QEMU):
+        bootconfig="", reboots=False, cpu=(), qemu=QEMU, disk=None):
     """Boots build/KERNEL and runs the file script in it, with jobs/lib.sh beside it; without one
     the guest just ends.
 
@@ -347,12 +361,16 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
     again with the memory as it was. cpu: differences of the CPU model. qemu: another
-    command instead of QEMU. Returns a Result."""
+    command instead of QEMU. disk: boots that, by its own loader and as often as the job asks for, not the kernel;
+    all words go to the job, and the guest has no /out (lib/debian.py). Returns a Result."""
     image, machine = kernels.image(kernel), kernels.machine(kernel)
-    archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
+    if disk:
+        archives = []
+    else:
+        archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
     words = []
-    if "qemu" in machines.said(machine):
-        # An emulator may cut a long command line off: the job's words go another way.
+    if disk or "qemu" in machines.said(machine):
+        # An emulator may cut a long command line off, and a loader has its own: the job's words go another way.
         words = [word for word in append.split() if word.startswith("guest.")]
         append = " ".join(word for word in append.split() if not word.startswith("guest."))
     # So that being ended leaves neither a guest nor its files behind.
@@ -365,13 +383,17 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
             for path in archives:
                 with open(path, "rb") as archive:
                     shutil.copyfileobj(archive, f)
-            job_archive(f, script, words, trees, modules and kernels.modules(kernel))
+            job_archive(f, script, words, trees, modules and not disk and kernels.modules(kernel))
             f.flush()
+            if disk:
+                f.truncate(-(-f.tell() // SECTOR) * SECTOR)
             if bootconfig:
                 f.write(bootconfig_trailer(f.tell(), bootconfig))
         sent = os.path.join(tmp, "out") if out else None
         console, console_w = os.pipe()
-        if "qemu" not in machines.said(machine):
+        if disk:
+            cmd = disk_command(disk, initrd, accel, smp, mem, cpu, qemu, console_w)
+        elif "qemu" not in machines.said(machine):
             if machine == "i386":
                 cpu, qemu = (*cpu, *CPU_I386), QEMU_I386
             cmd = qemu_command(image, initrd, accel, smp, mem, plugin, append, shell, sent, console_w, reboots,

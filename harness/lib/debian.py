@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""build/guest/debian.disk: Debian as it is on a machine, with systemd, GRUB, apt and a kernel of Debian's own, the
+release that runs here. As root or not, mmdebstrap makes it of this system's sources of packages.
+
+It boots by its own loader, on a BIOS. The service guest-job (guest-src/debian-job) runs the job of the second disk
+in each boot until the job ends, and turns the machine off then. A guest writes to a copy.
+"""
+import contextlib
+import fcntl
+import os
+import re
+import struct
+import subprocess
+import sys
+
+from . import GUEST, LOGS, Failure, digest, source, userspace, vm
+
+DISK = os.path.join(GUEST, "debian.disk")
+# Of the partition. The loader is between the first sector and it.
+FIRST = 2048
+SIZE_MB = 4096
+# Users' programs, the libraries of ftrace-tools, as the guest has no network, and a compiler for a module.
+PACKAGES = ["systemd-sysv", "udev", "grub-pc", "initramfs-tools", "cpio", "linux-image-cloud-amd64", "trace-cmd",
+            "linux-perf", "bpftrace", "libtracecmd-dev", "gcc", "libc6-dev", "make"]
+NOT_UNPACKED = ["doc", "man", "locale", "info"]
+# No package may ask, and dpkg need not wait for the disk.
+OPTIONS = ["--variant=minbase", "--dpkgopt=force-unsafe-io",
+           *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in NOT_UNPACKED)]
+# Commands, without a single quote, for the new system. grub-install asks for a disk, which a directory is not: the
+# first three do its work. Debian's kernel takes a busy host for a stuck CPU.
+IN_IT = r"""
+cp -r /usr/lib/grub/i386-pc /boot/grub
+grub-mkimage -O i386-pc -p "(hd0,msdos1)/boot/grub" -o /boot/grub/i386-pc/core.img biosdisk part_msdos ext2
+grub-editenv /boot/grub/grubenv create
+cat >>/etc/default/grub <<END
+GRUB_TIMEOUT=0
+GRUB_CMDLINE_LINUX_DEFAULT=
+GRUB_CMDLINE_LINUX="console=ttyS0,115200 panic=-1 tsc=reliable nowatchdog"
+GRUB_TERMINAL=serial
+END
+cat >/boot/grub/grub.cfg <<END
+linux /vmlinuz root=/dev/vda1 console=ttyS0,115200 panic=-1 tsc=reliable nowatchdog
+initrd /initrd.img
+boot
+END
+echo /dev/vda1 / ext4 defaults,noatime 0 0 >/etc/fstab
+echo guest >/etc/hostname
+cat >/etc/systemd/system/guest-job.service <<END
+[Service]
+ExecStart=/usr/local/sbin/guest-job
+TimeoutStopSec=5
+[Install]
+WantedBy=multi-user.target
+END
+chmod 755 /usr/local/sbin/guest-job
+systemctl enable guest-job
+systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_reap.service
+"""
+
+
+def codename():
+    with open("/etc/os-release") as f:
+        found = re.search(r"^VERSION_CODENAME=(\w+)$", f.read(), re.M)
+    uris = userspace.debian_uris()
+    if not found or not uris:
+        raise Failure("the sources of packages here are not Debian's: the guest is made of those")
+    return found.group(1), uris[0]
+
+
+def bootstrap(log):
+    """The file system, and the loader's two parts."""
+    suite, uri = codename()
+    files = [os.path.join(GUEST, name) for name in ("debian.ext2", "debian.boot.img", "debian.core.img")]
+    fs, boot, core = files
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    signed = f"[signed-by={key}] " if os.path.exists(key) else ""
+    hooks = [f"upload {source('debian-job')} /usr/local/sbin/guest-job", f"chroot \"$1\" sh -ec '{IN_IT}'",
+             f"download /boot/grub/i386-pc/boot.img {boot}", f"download /boot/grub/i386-pc/core.img {core}"]
+    commands = [["mmdebstrap", *OPTIONS, "--include=" + ",".join(PACKAGES),
+                 *(f"--customize-hook={hook}" for hook in hooks), suite, fs, f"deb {signed}{uri} {suite} main"],
+                ["/sbin/tune2fs", "-j", "-O", "extents,dir_index", "-U", "random", fs],
+                ["/sbin/e2fsck", "-fyD", fs],
+                ["/sbin/resize2fs", fs, f"{SIZE_MB}M"]]
+    with open(log, "w") as f:
+        for command in commands:
+            got = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=f, stderr=f).returncode
+            # e2fsck's 1: it has changed something.
+            if got and not (got == 1 and "e2fsck" in command[0]):
+                raise Failure(f"{command[0]} failed on Debian's guest: see {log}")
+    return files
+
+
+def write(log):
+    fs, boot, core = bootstrap(log)
+    with open(boot, "rb") as b, open(core, "rb") as c:
+        boot_code, core_code = b.read(), c.read()
+    # The one entry of the table of partitions: bootable, Linux, where it begins and how long it is.
+    entry = struct.pack("<B3xB3xII", 0x80, 0x83, FIRST, SIZE_MB << 11)
+    with open(fs + ".part", "wb") as out:
+        out.write(boot_code[:440].ljust(446, b"\0") + entry.ljust(64, b"\0") + b"\x55\xaa" + core_code)
+        if out.tell() > FIRST * vm.SECTOR:
+            raise Failure("GRUB does not fit in front of the partition")
+    # Most of it is empty, and stays so.
+    subprocess.run(["dd", f"if={fs}", f"of={fs}.part", f"seek={FIRST * vm.SECTOR}", "oflag=seek_bytes", "bs=1M",
+                    "conv=sparse,notrunc", "status=none"], check=True)
+    os.rename(fs + ".part", DISK)
+    for path in (fs, boot, core):
+        os.unlink(path)
+
+
+def disk():
+    """The path of the disk, made first where it is missing or out of date."""
+    os.makedirs(GUEST, exist_ok=True)
+    os.makedirs(LOGS, exist_ok=True)
+    stamp, now = DISK + ".inputs", digest(__file__, source("debian-job"))
+    with open(os.path.join(GUEST, "debian.lock"), "w") as lock, contextlib.redirect_stdout(sys.stderr):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(DISK) and os.path.exists(stamp):
+            with open(stamp) as f:
+                if f.read() == now:
+                    return DISK
+        print("image: making build/guest/debian.disk of Debian's packages, about 300 MB to fetch", flush=True)
+        write(os.path.join(LOGS, "debian-disk.log"))
+        with open(stamp, "w") as f:
+            f.write(now)
+        print(f"image: build/guest/debian.disk, {os.stat(DISK).st_blocks >> 11} MB")
+    return DISK
