@@ -233,7 +233,8 @@ static void pid_words(struct text *t)
 static void cgroup_words(struct text *t)
 {
 	static const char *const paths[] = {
-		"/", "/fz0", "/fz0/b", "/fz1", "//fz2/", "/fz3/cgroup.procs", "/no_such", "fz0", "/fz0/..", "1",
+		"/", "/fz0", "/fz0/b", "/fz1", "//fz2/", "/fz3/cgroup.procs", "/no_such", "fz0",
+		"/fz0/..", "1",
 	};
 	unsigned int n = 1 + rnd(one_in(10) ? 60 : 3);
 
