@@ -517,6 +517,25 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 	return ret;
 }
 
+/**
+ * fgraph_true_parent - the caller of a function at whose site a callback was called
+ * @parent_ip: the address that the callback was told
+ * @fregs: the registers that it was given
+ *
+ * Return: @parent_ip, or the address in whose place a hook's handler stands.
+ */
+unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	unsigned long *place = arch_ftrace_return_place(arch_ftrace_return_slot(fregs));
+	struct llist_node *node = NULL;
+	int idx = 0;
+
+	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, place);
+	if (!IS_ENABLED(CONFIG_RETHOOK) || !is_rethook_trampoline(parent_ip))
+		return parent_ip;
+	return rethook_find_ret_addr(current, (unsigned long)place, &node) ?: parent_ip;
+}
+
 /* The stacks of tasks */
 
 static unsigned long *fgraph_stack_alloc(void)

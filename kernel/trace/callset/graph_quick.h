@@ -10,6 +10,8 @@
 #ifdef CONFIG_FTRACE_CALLSETS
 #include <linux/ftrace_arch.h>
 #endif
+#include <linux/rethook.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -21,14 +23,36 @@ static __always_inline bool fgraph_is_handler(unsigned long addr)
 {
 	return addr == FTRACE_RETURN_HANDLER || ftrace_times_is_handler(addr);
 }
+
+/*
+ * Whether a function that returns to an address has another caller. A kretprobe whose probe is a
+ * breakpoint before the site has hooked the function by then; one that uses the site has not.
+ */
+static __always_inline bool fgraph_hides_caller(unsigned long addr)
+{
+	if (IS_ENABLED(CONFIG_RETHOOK) && !IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) &&
+	    is_rethook_trampoline(addr))
+		return true;
+	return fgraph_is_handler(addr);
+}
+
+unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs);
 #else
 static inline void graph_quick_choose(struct fgraph_ops *gops, bool plain)
 {
 }
 
-static __always_inline bool fgraph_is_handler(unsigned long addr)
+static __always_inline bool fgraph_hides_caller(unsigned long addr)
 {
 	return addr == (unsigned long)return_to_handler;
+}
+
+static inline unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	unsigned long *place = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+	int idx = 0;
+
+	return ftrace_graph_ret_addr(current, &idx, parent_ip, place);
 }
 #endif
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
