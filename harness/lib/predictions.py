@@ -13,6 +13,9 @@ LITTLE = 0.01
 # The time of stock's function_graph depends on how deep the calls of the load are nested: 1.4 us in
 # the loop that calibrates, 1.6 here.
 STOCK_GRAPH = 1 / 8
+# The load of TCP is traced five times as long as it is counted, so it has more timer interrupts; and other tasks,
+# which are not counted, free its sockets. Counted: 76,000 calls; by the measured time they are 87,000.
+TCP = 1 / 6
 
 
 def problems(text, stock):
@@ -32,7 +35,7 @@ def problems(text, stock):
     # The measurement corrects the costs of the items.
     if not r["checks"] and not r["tried"] and abs(sums - r["predicted"]) > 1e-6 * sums:
         wrong.append(f"the items cost {sums}, and all {r['predicted']}")
-    part = STOCK_GRAPH if stock and r["tracer"] == "function_graph" else TENTH
+    part = STOCK_GRAPH if stock and r["tracer"] == "function_graph" else TCP if "tcp" in r["command"] else TENTH
     if abs(r["predicted"] - cost) > max(part * cost + interval, LITTLE * run):
         wrong.append(f"predicted {r['predicted'] / run:.1%}, measured {cost / run:.1%}")
     return wrong
