@@ -422,13 +422,17 @@ void trace_count_zero(struct trace_array *tr)
 bool trace_count_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
 {
 	const struct count_instance *ci = tr->callset.count;
-	const struct ftrace_table *table = ftrace_table_find(ip);
+	const struct ftrace_callset *cs;
+	const struct ftrace_table *table;
 	const u64 __percpu *count;
 	u64 sum = 0;
 	int cpu;
 
-	if (!ci || !count_has_calls(ci) || !table || !ftrace_callset_at(ip) ||
-	    !ftrace_callset_has(ftrace_callset_at(ip), tr->ops))
+	if (!ci || !count_has_calls(ci))
+		return false;
+	table = ftrace_table_find(ip);
+	cs = ftrace_callset_at(ip);
+	if (!table || !cs || !ftrace_callset_has(cs, tr->ops))
 		return false;
 	count = ftrace_counts_find(ci->counts, table, ftrace_table_lower_bound(table, ip));
 	if (!count)

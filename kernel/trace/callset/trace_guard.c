@@ -238,11 +238,17 @@ static int guard_next(struct guard_steps *steps, u32 step)
 	return 1 + (((u64)steps->random * (2 * step - 1)) >> 32);
 }
 
+/* The GUARD_WAYS slots of which a key can have one. */
+static struct guard_slot *guard_ways(struct guard_cpu *gc, unsigned long key)
+{
+	BUILD_BUG_ON(GUARD_SLOTS >> 6 != GUARD_WAYS);
+	return &gc->slot[hash_long(key, 6) * GUARD_WAYS];
+}
+
 static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard_kind kind, u32 nr)
 {
-	struct guard_slot *way = &gc->slot[hash_long(key, 6) * GUARD_WAYS], *slot = NULL;
+	struct guard_slot *way = guard_ways(gc, key), *slot = NULL;
 
-	BUILD_BUG_ON(GUARD_SLOTS >> 6 != GUARD_WAYS);
 	for (unsigned int i = 0; i < GUARD_WAYS; i++) {
 		if (READ_ONCE(way[i].key) == key) {
 			slot = &way[i];
@@ -631,15 +637,16 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
 bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
 {
 	const struct trace_guard *guard = tr->callset.guard;
-	const struct guard_slot *slot;
 	u64 calls = 0;
 	int cpu;
 
 	if (!guard || !guard_has_limit(guard) || guard->time < GUARD_MIN_NS)
 		return false;
 	for_each_possible_cpu(cpu) {
-		for_each_guard_slot(slot, per_cpu_ptr(guard->cpu, cpu))
-			calls += READ_ONCE(slot->key) == ip ? slot->calls : 0;
+		const struct guard_slot *way = guard_ways(per_cpu_ptr(guard->cpu, cpu), ip);
+
+		for (unsigned int i = 0; i < GUARD_WAYS; i++)
+			calls += READ_ONCE(way[i].key) == ip ? way[i].calls : 0;
 	}
 	*rate = mul_u64_u64_div_u64(calls, NSEC_PER_SEC, guard->time);
 	return calls;
