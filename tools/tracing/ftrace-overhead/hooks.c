@@ -33,6 +33,7 @@
  * @module: its module, "-" for the kernel itself
  * @kind: the kind of the hook
  * @name: its name
+ * @like: the kind that calibrate() measures for it; ITEM_KINDS if nothing is like it
  * @rate: calls a second; not a number if they cannot be counted
  * @cost: seconds that one takes; not a number where it is not known
  */
@@ -41,6 +42,7 @@ struct hook {
 	char *module;
 	char *kind;
 	char *name;
+	enum item_kind like;
 	double rate;
 	double cost;
 };
@@ -188,7 +190,7 @@ static double cost_of_kind(struct tracefs_instance *own, enum item_kind kind)
 	return cost[kind];
 }
 
-/* The kind that calibrate() measures for a hook; ITEM_KINDS if nothing is like it. */
+/* For hook::like. */
 static enum item_kind kind_of(const struct hook *hook)
 {
 	char *event = copy_string(hook->name), *name = strchr(event, ':');
@@ -210,10 +212,11 @@ static void find_costs(struct tracefs_instance *own, struct hook_list *list)
 		struct hook *hook = &list->hook[i], *like = list->hook;
 		enum item_kind kind = kind_of(hook);
 
+		hook->like = kind;
 		if (kind == ITEM_KINDS)
 			continue;
 		/* One measurement does for all of a kind, and of a tracer. */
-		while (like < hook && (kind_of(like) != kind ||
+		while (like < hook && (like->like != kind ||
 				       (kind == ITEM_FUNCTION && strcmp(like->name, hook->name))))
 			like++;
 		if (kind == ITEM_FUNCTION) {
