@@ -527,13 +527,10 @@ unsigned long ftrace_graph_ret_addr(struct task_struct *task, int *idx, unsigned
 unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 	unsigned long *place = arch_ftrace_return_place(arch_ftrace_return_slot(fregs));
-	struct llist_node *node = NULL;
 	int idx = 0;
 
 	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, place);
-	if (!IS_ENABLED(CONFIG_RETHOOK) || !is_rethook_trampoline(parent_ip))
-		return parent_ip;
-	return rethook_find_ret_addr(current, (unsigned long)place, &node) ?: parent_ip;
+	return fgraph_behind_kretprobe(current, parent_ip, place);
 }
 
 /* The stacks of tasks */

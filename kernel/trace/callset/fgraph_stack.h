@@ -11,7 +11,7 @@
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
-#include <linux/rethook.h>
+#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/trace_recursion.h>
@@ -91,15 +91,23 @@ fgraph_make_ret(struct task_struct *task, const struct ftrace_ret_stack *frame,
 	};
 }
 
+/* The address in whose place a kretprobe's trampoline stands; @ret if it is another address. */
+static __always_inline unsigned long fgraph_behind_kretprobe(struct task_struct *task,
+							     unsigned long ret,
+							     unsigned long *place)
+{
+	struct llist_node *node = NULL;
+
+	if (likely(!is_kretprobe_trampoline(ret)))
+		return ret;
+	return kretprobe_find_ret_addr(task, place, &node) ?: ret;
+}
+
 /* Where a function returns to in the end, if a kretprobe has hooked its return, too. */
 static __always_inline unsigned long fgraph_caller(struct task_struct *task,
 						   const struct ftrace_ret_stack *frame)
 {
-	struct llist_node *node = NULL;
-
-	if (!IS_ENABLED(CONFIG_RETHOOK) || likely(!is_rethook_trampoline(frame->ret)))
-		return frame->ret;
-	return rethook_find_ret_addr(task, (unsigned long)frame->retp, &node) ?: frame->ret;
+	return fgraph_behind_kretprobe(task, frame->ret, frame->retp);
 }
 
 /* The index of the user of a meta word that has one, or of its first one. */

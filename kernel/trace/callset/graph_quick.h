@@ -10,7 +10,7 @@
 #ifdef CONFIG_FTRACE_CALLSETS
 #include <linux/ftrace_arch.h>
 #endif
-#include <linux/rethook.h>
+#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -30,8 +30,7 @@ static __always_inline bool fgraph_is_handler(unsigned long addr)
  */
 static __always_inline bool fgraph_hides_caller(unsigned long addr)
 {
-	if (IS_ENABLED(CONFIG_RETHOOK) && !IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) &&
-	    is_rethook_trampoline(addr))
+	if (!IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) && is_kretprobe_trampoline(addr))
 		return true;
 	return fgraph_is_handler(addr);
 }
