@@ -734,19 +734,42 @@ static int filter_take_command(struct ftrace_word_file *f, char *func, char *com
 	return ret;
 }
 
+/* Whether the guard holds all functions back that a word has added. */
+static bool filter_is_throttled(const struct ftrace_word_file *f, const char *func,
+				const char *module)
+{
+	const struct ftrace_site_set *out = filter_of(f)->throttled;
+	struct ftrace_site_set *sites __free(site_set) = NULL;
+
+	if (f->exclude || func[0] == '!' || !ftrace_site_set_nr(out))
+		return false;
+	sites = ftrace_match_sites(func, module);
+	if (IS_ERR(sites))
+		return false;
+	for (unsigned int i = 0; i < sites->nr; i++) {
+		if (!ftrace_site_set_has(out, sites->ip[i]))
+			return false;
+	}
+	return sites->nr;
+}
+
 static int filter_take(struct ftrace_word_file *f, char *word)
 {
-	char *rest = strchr(word, ':');
+	char *rest = strchr(word, ':'), *module;
 	int ret;
 
 	if (rest)
 		*rest++ = '\0';
 	if (rest && strncmp(rest, "mod:", 4))
 		return filter_take_command(f, word, rest);
+	module = rest ? rest + 4 : NULL;
 
-	scoped_guard(mutex, &ftrace_lock)
-		ret = ftrace_edit_pattern(&f->edit, word, rest ? rest + 4 : NULL,
+	scoped_guard(mutex, &ftrace_lock) {
+		ret = ftrace_edit_pattern(&f->edit, word, module,
 					  filter_later(filter_of(f), f->exclude));
+		if (!ret && filter_is_throttled(f, word, module))
+			f->why = FTRACE_WORD_THROTTLED;
+	}
 	return ret == -EINVAL ? filter_no_site(f, word, rest) : ret;
 }
 

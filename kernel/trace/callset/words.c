@@ -318,7 +318,7 @@ static int word_file_take(struct ftrace_word_file *f, bool cut)
 	f->pos = 0;
 	if (!cut)
 		ret = f->ops->take(f, word);
-	if (ret == -EINVAL)
+	if (ret == -EINVAL || (ret >= 0 && f->why == FTRACE_WORD_THROTTLED))
 		tracing_log_err(f->tr, word_file_name(f), f->parser.buffer,
 				(const char **)ftrace_word_errors, f->why, f->pos);
 	return ret;

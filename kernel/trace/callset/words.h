@@ -57,7 +57,8 @@ struct ftrace_edit {
  * @name: name of the file for the functions to trace, and of the one for those to
  *	  leave out
  * @take: adds a word, which it may cut up, to the file's edit. Returns 0 or more; or
- *	  a negative errno, of which -EINVAL is logged with the file's @why and @pos.
+ *	  a negative errno, of which -EINVAL is logged with the file's @why and @pos;
+ *	  %FTRACE_WORD_THROTTLED is also logged if the word is taken.
  *	  Only the lock of the file is held.
  * @sites: the sites that are listed, or NULL if there is no list; ftrace_lock is held
  * @commit: makes the file's edit to the list; ftrace_lock is held
