@@ -7,6 +7,8 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_hooks.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
@@ -17,8 +19,8 @@
 
 #include "hooks.h"
 
-/* The longest text of a hook */
-#define HOOK_TEXT_MAX	256
+/* The longest text of a hook; an instance has the name of a file, a callback that of a symbol. */
+#define HOOK_TEXT_MAX	(KSYM_SYMBOL_LEN + NAME_MAX)
 
 /* They grow at boot only, by one initcall after the other. */
 LIST_HEAD(ftrace_hook_listers);

@@ -220,7 +220,10 @@ static int hooks_seq_show(struct seq_file *m, void *v)
 		seq_printf(m, "+%#lx", offset);
 	seq_printf(m, "\t%s", module ?: "-");
 	hook_show_cost(m, hook);
-	seq_printf(m, "\t%s\n", hooks->text + hook->text);
+	seq_putc(m, '\t');
+	/* An instance may have any name. */
+	seq_escape(m, hooks->text + hook->text, "\n");
+	seq_putc(m, '\n');
 	return 0;
 }
 
