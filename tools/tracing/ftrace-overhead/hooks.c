@@ -149,6 +149,7 @@ static struct hook_list read_hooks(struct tracefs_instance *own)
 static void count(struct tracefs_instance *own, const struct hook_list *list)
 {
 	FILE *filter;
+	bool any = false;
 	char *path = tracefs_instance_get_file(own, "set_ftrace_filter");
 
 	filter = fopen(path, "w");
@@ -166,11 +167,14 @@ static void count(struct tracefs_instance *own, const struct hook_list *list)
 		else
 			fprintf(filter, "%s\n", hook->function);
 		/* The kernel takes a word a write. One that cannot be traced has no rate. */
-		fflush(filter);
+		any |= !fflush(filter);
 		clearerr(filter);
 	}
 	fclose(filter);
 	tracefs_put_tracing_file(path);
+	/* Without a filter, all functions would be counted. */
+	if (!any)
+		return;
 	file_set(own, "current_tracer", "count");
 	signals_wait(clock_ns(CLOCK_MONOTONIC) + opt.ns);
 	if (signal_came)
@@ -240,12 +244,13 @@ static int cmp_part(const void *a, const void *b)
 	return (px < py) - (px > py);
 }
 
-static void write_number(const char *format, int width, double value)
+static void write_number(int width, double value, int decimals, const char *unit)
 {
-	if (isnan(value))
-		printf("%*s", width, "-");
-	else
-		printf(format, width, value);
+	char text[32] = "-";
+
+	if (!isnan(value))
+		snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
+	printf("%*s ", width, text);
 }
 
 static void write_hooks(const struct hook_list *list)
@@ -255,10 +260,10 @@ static void write_hooks(const struct hook_list *list)
 		const struct hook *hook = &list->hook[i];
 		bool module = strcmp(hook->module, "-");
 
-		write_number("%*.0f", 10, hook->rate);
-		write_number(" %*.0f", 8, hook->cost * NSEC);
-		write_number(" %*.2f%%", 7, hook->rate * hook->cost * 100);
-		printf("  %-9s %s%s%s%s: %s\n", hook->kind, hook->function, module ? " [" : "",
+		write_number(10, hook->rate, 0, "");
+		write_number(8, hook->cost * NSEC, 0, "");
+		write_number(8, hook->rate * hook->cost * 100, 2, "%");
+		printf(" %-9s %s%s%s%s: %s\n", hook->kind, hook->function, module ? " [" : "",
 		       module ? hook->module : "", module ? "]" : "", hook->name);
 	}
 	if (list->nr > opt.top)
@@ -270,7 +275,7 @@ static void write_hooks(const struct hook_list *list)
 
 static void put_back(void)
 {
-	saved_put_back();
+	saved_forget();
 	instance_remove();
 }
 
@@ -294,7 +299,7 @@ int hooks(int argc, char **argv)
 		die("this kernel does not list callbacks: it has no file " HOOKS
 		    ", which CONFIG_FTRACE_CALLSETS brings");
 	own = instance_make(NULL);
-	saved_take();
+	saved_lock();
 	keeper_start(put_back);
 	list = read_hooks(own);
 	if (list.nr) {

@@ -7,7 +7,7 @@
  * it lives: there is one top instance, so there is one run.
  *
  * The first line of the file is the process. Each other line is the name of a setting, and
- * its text.
+ * its text. A run that changes none of them has no other line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -136,20 +136,31 @@ static void recover_from_file(void)
 		saved.events = lines_of(text, "event");
 		warn("a run that was killed has left its changes; they are taken back first");
 		saved_put_back();
-		lock_file();
+	} else {
+		saved_forget();
 	}
+	lock_file();
 	free(text);
 }
 
 /**
- * saved_take - save the state of tracing, before it is changed
+ * saved_lock - keep other runs from measuring, for a run that makes probes and changes no more
  *
  * The changes of a killed run are put back first. Ends the program if another run is alive.
  */
-void saved_take(void)
+void saved_lock(void)
 {
 	lock_file();
 	recover_from_file();
+	dprintf(saved_file, "%d\n", (int)getpid());
+}
+
+/**
+ * saved_take - as saved_lock(), and save the state of tracing, before it is changed
+ */
+void saved_take(void)
+{
+	saved_lock();
 	saved.tracer = first_line(file_read(NULL, TRACER));
 	saved.profiler = first_line(read_if_there(PROFILER));
 	saved.notrace = read_if_there(NOTRACE);
@@ -259,6 +270,17 @@ static void remove_probes(void)
 }
 
 /**
+ * saved_forget - remove the probes of this run, and let others measure
+ */
+void saved_forget(void)
+{
+	remove_probes();
+	unlink(SAVED);
+	close(saved_file);
+	saved_file = -1;
+}
+
+/**
  * saved_put_back - put everything back, and forget it
  *
  * It goes on if something fails, and says so.
@@ -273,9 +295,6 @@ void saved_put_back(void)
 	if (strcmp(now, saved.tracer) && !file_write(NULL, TRACER, saved.tracer))
 		warn(TRACER " cannot be set to %s again: %s", saved.tracer, strerror(errno));
 	saved_set_events(true);
-	remove_probes();
 	free(now);
-	unlink(SAVED);
-	close(saved_file);
-	saved_file = -1;
+	saved_forget();
 }

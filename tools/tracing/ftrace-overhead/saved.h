@@ -27,7 +27,9 @@ struct saved {
 
 extern struct saved saved;
 
+void saved_lock(void);
 void saved_take(void);
+void saved_forget(void);
 void saved_put_back(void);
 char *saved_next_event(char **next, char **system);
 void saved_set_events(bool on);
