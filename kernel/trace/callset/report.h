@@ -12,7 +12,7 @@
 struct ftrace_callset;
 
 /**
- * enum ftrace_word_error - what the log says of a word written to a filter file
+ * enum ftrace_word_error - the note in the log about a word written to a filter file
  * @FTRACE_WORD_NO_FUNCTION: nothing is known by that name
  * @FTRACE_WORD_FREED: the functions were init text, which is freed
  * @FTRACE_WORD_NO_SITE: the functions that match have no site
@@ -21,7 +21,7 @@ struct ftrace_callset;
  * @FTRACE_WORD_NOT_LISTED: the list has nothing of it, to be taken away
  * @FTRACE_WORD_NO_COMMAND: the command after the colon cannot be run
  * @FTRACE_WORD_TOO_LONG: longer than any word can be
- * @FTRACE_WORD_THROTTLED: no refusal: the instance's guard holds all that matches back
+ * @FTRACE_WORD_THROTTLED: no refusal: the instance's guard holds back all that matches
  * @FTRACE_WORD_ERRORS: how many there are
  *
  * The reasons why a name has no site come first; where functions differ in that,

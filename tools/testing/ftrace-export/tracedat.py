@@ -25,7 +25,7 @@ HEADER_EVENT = """# compressed entry header
 """
 COMMON = [("unsigned short common_type", 2, 0), ("unsigned char common_flags", 1, 0),
           ("unsigned char common_preempt_count", 1, 0), ("int common_pid", 4, 1)]
-# The number of each event, and its format: fields with size and sign, and what is printed of it.
+# The number of each event, and its format: fields with size and sign, and the text that is printed of it.
 EVENTS = {
     "ftrace": {
         "function": (1, [("unsigned long ip", 8, 0), ("unsigned long parent_ip", 8, 0)],
