@@ -125,7 +125,7 @@ bench-rt: ours-rt stock-rt
 	@harness/bench-rt
 
 kselftest: ours-test stock-test
-	@harness/setup guest
+	@harness/setup guest selftests
 	@harness/kselftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
 bpftest: ours-bpf stock-bpf
@@ -133,7 +133,7 @@ bpftest: ours-bpf stock-bpf
 	@harness/bpftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
 clients: ours-test
-	@harness/setup guest
+	@harness/setup guest clients
 	@harness/clients
 
 deb: tree

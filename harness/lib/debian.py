@@ -58,26 +58,15 @@ systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_reap.service
 """
 
 
-def codename():
-    with open("/etc/os-release") as f:
-        found = re.search(r"^VERSION_CODENAME=(\w+)$", f.read(), re.M)
-    uris = userspace.debian_uris()
-    if not found or not uris:
-        raise Failure("the sources of packages here are not Debian's: the guest is made of those")
-    return found.group(1), uris[0]
-
-
 def bootstrap(log):
     """The file system, and the loader's two parts."""
-    suite, uri = codename()
+    suite, sources = userspace.debian_sources()
     files = [os.path.join(GUEST, name) for name in ("debian.ext2", "debian.boot.img", "debian.core.img")]
     fs, boot, core = files
-    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    signed = f"[signed-by={key}] " if os.path.exists(key) else ""
     hooks = [f"upload {source('debian-job')} /usr/local/sbin/guest-job", f"chroot \"$1\" sh -ec '{IN_IT}'",
              f"download /boot/grub/i386-pc/boot.img {boot}", f"download /boot/grub/i386-pc/core.img {core}"]
     commands = [["mmdebstrap", *OPTIONS, "--include=" + ",".join(PACKAGES),
-                 *(f"--customize-hook={hook}" for hook in hooks), suite, fs, f"deb {signed}{uri} {suite} main"],
+                 *(f"--customize-hook={hook}" for hook in hooks), suite, fs, *sources],
                 ["/sbin/tune2fs", "-j", "-O", "extents,dir_index", "-U", "random", fs],
                 ["/sbin/e2fsck", "-fyD", fs],
                 ["/sbin/resize2fs", fs, f"{SIZE_MB}M"]]

@@ -15,5 +15,5 @@ def program(name):
     if made.returncode:
         raise Failure(f"{name} does not build: {made.stdout.strip()}")
     path = os.path.join(where, name)
-    libraries = userspace.libraries(path, "", [])
+    libraries = userspace.libraries(path)
     return [(f"/job/{name}", path), *((f"/job/{os.path.basename(library)}", at) for library, at in libraries.items())]

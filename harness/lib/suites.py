@@ -7,8 +7,8 @@ import os
 import re
 import subprocess
 
-from . import (BUILD, HARNESS, Failure, bisected, counts, debian, exported, genfns, job, kernels, modules, predictions,
-               programs, results, tap, userspace, vm)
+from . import (BUILD, GUEST, HARNESS, Failure, bisected, counts, debian, exported, genfns, job, kernels, modules, predictions,
+               programs, results, tap, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
@@ -159,14 +159,15 @@ def load(session, suite, cpus, seconds=LOAD_SECONDS, script=None, words="", **ho
 
 def old_qemu():
     """The command of Debian 12's own QEMU, fetched if need be; None where there is none."""
-    offered = subprocess.run(["apt-cache", "madison", "qemu-system-x86"], text=True, check=False,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    version = f"1:{OLD_QEMU}*"
-    if f"| 1:{OLD_QEMU}" not in offered and not os.path.isdir(userspace.place("qemu-system-x86", version)):
-        return None
-    libraries = userspace.unpacked("qemu-system-common", version) + "/usr/lib/x86_64-linux-gnu/qemu"
-    return ["env", f"QEMU_MODULE_DIR={libraries}",
-            userspace.unpacked("qemu-system-x86", version) + "/usr/bin/qemu-system-x86_64",
+    top = os.path.join(GUEST, "packages", f"qemu-{OLD_QEMU}")
+    if not os.path.isdir(top):
+        got = subprocess.run(["sh", "-ec", f"""rm -rf {top}.part; mkdir -p {top}.part; cd {top}.part
+            apt-get download qemu-system-common=1:{OLD_QEMU}* qemu-system-x86=1:{OLD_QEMU}*
+            for deb in *.deb; do dpkg-deb -x $deb .; done; mv {top}.part {top}"""],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if got.returncode:
+            return None
+    return ["env", f"QEMU_MODULE_DIR={top}/usr/lib/x86_64-linux-gnu/qemu", f"{top}/usr/bin/qemu-system-x86_64",
             "-L", "/usr/share/seabios", "-L", "/usr/share/qemu"]
 
 
