@@ -89,7 +89,7 @@ with_old = $(if $(AGAINST),--against build/bench/against.json)
 
 bench: ours stock ours-bpf stock-bpf
 	@$(take_old)
-	@harness/setup guest
+	@harness/setup guest charts
 	@tools/testing/sitetable/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
@@ -98,26 +98,26 @@ bench: ours stock ours-bpf stock-bpf
 
 bench-quick: ours stock
 	@$(take_old)
-	@harness/setup guest
+	@harness/setup guest charts
 	@harness/bench --only function filter graph event profile count guard ops
 	@harness/bench-report $(with_old)
 
 overhead: ours stock overhead/none
-	@harness/setup guest
+	@harness/setup guest charts
 	@harness/overhead
 
 ifneq ($(filter profile,$(MAKECMDGOALS)),)
 $(if $(WHAT),,$(error no commands to count: make profile WHAT='echo function > current_tracer', for example))
 endif
 profile: ours $(AGAINST)
-	@harness/setup guest
+	@harness/setup guest charts
 	@harness/profile $(if $(T),--setup '$(call quoted,$(T))') $(AGAINST:%=--against '%') -- '$(call quoted,$(WHAT))'
 
 cycles: ours stock
 	@harness/cycles
 
 bench-scale: ours stock
-	@harness/setup guest
+	@harness/setup guest charts
 	@harness/bench-scale
 
 bench-rt: ours-rt stock-rt

@@ -8,7 +8,7 @@ suites    the suites of check-guest, which configs and try run, too
 beside    cases on stock and on ours, in one table; ftracecases has those of the ftrace selftests
 counting  guests in which instructions are counted, for the benchmarks; insns reads the figures, and
           profiling has those of commands, by chains of calls, which folded sums up
-charts    pictures of figures; flame those of chains; svg has the shapes of both
+charts    pictures of figures and of chains
 moved     the changes between two days' figures
 """
 import hashlib
