@@ -26,11 +26,10 @@ WHERE = "/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = """busybox bash dash mawk cat chgrp chmod chown cp date dd echo ln ls mkdir mktemp mv rm rmdir sleep stty sync
     true false uname basename cut dirname env expr head id nproc od nice printf seq sort stat tac tail tee timeout touch
     tr uniq unlink wc grep sed find xargs cmp diff dmesg chrt taskset setsid unshare findmnt script mount umount kmod
-    sysctl bc getconf"""
+    sysctl bc getconf perl /usr/lib/x86_64-linux-gnu/perl-base"""
 # By the addition; a directory is taken with all that it holds.
-PERL = "perl /usr/lib/x86_64-linux-gnu/perl-base"
 ADDITIONS = {
-    "kselftest": PERL + " checkbashisms gawk readelf lscpu",
+    "kselftest": "checkbashisms gawk readelf lscpu",
     "clients": "trace-cmd perf bpftrace /usr/lib/x86_64-linux-gnu/traceevent /lib/terminfo",
 }
 LINKS = {"sh": "dash", "awk": "mawk"} | dict.fromkeys("modprobe insmod rmmod lsmod modinfo depmod".split(), "kmod")
@@ -44,7 +43,9 @@ ETC = {
 # Other architectures' user space: programs that need no library, and their packages.
 OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
-HELPERS = ["mark", "bpf", "textbytes", "textpokes", "uring", "send", "fuzz", "loads", "threads"]
+HELPERS = ["mark", "bpf", "textbytes", "textpokes", "uring", "send", "loads", "threads"]
+# Beside them
+SCRIPTS = ["fuzz"]
 
 
 def output(*cmd, **kw):
@@ -168,5 +169,6 @@ def other_archives(machine):
 
 def archives(additions=()):
     """The paths of the user space and its additions."""
-    return [made(IMAGE, lambda path: write(path, files(PROGRAMS), LINKS, HELPERS)),
+    scripts = {f"/usr/local/bin/{name}": source(name) for name in SCRIPTS}
+    return [made(IMAGE, lambda path: write(path, files(PROGRAMS) | scripts, LINKS, HELPERS)),
             *(made(os.path.join(GUEST, name + ".cpio"), write_addition, ADDITIONS[name]) for name in additions)]
