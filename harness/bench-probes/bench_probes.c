@@ -22,7 +22,6 @@ static noinline void bench_probed(void)
 	barrier();
 }
 
-#ifdef CONFIG_FPROBE
 static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 			struct ftrace_regs *fregs, void *data)
 {
@@ -37,7 +36,6 @@ static void fprobe_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_i
 static struct fprobe fprobe = {
 	.entry_handler	= fprobe_entry,
 };
-#endif
 
 static int kprobe_handler(struct kprobe *p, struct pt_regs *regs)
 {
@@ -66,12 +64,10 @@ static int bench_register(void)
 		return register_kprobe(&kprobe);
 	if (!strcmp(kind, "kretprobe"))
 		return register_kretprobe(&kretprobe);
-#ifdef CONFIG_FPROBE
 	if (!strcmp(kind, "fprobe"))
 		fprobe.exit_handler = fprobe_exit;
 	if (!strncmp(kind, "fprobe", 6))
 		return register_fprobe(&fprobe, "bench_probed", NULL);
-#endif
 	return strcmp(kind, "none") ? -EINVAL : 0;
 }
 
@@ -81,19 +77,13 @@ static void bench_unregister(void)
 		unregister_kprobe(&kprobe);
 	if (!strcmp(kind, "kretprobe"))
 		unregister_kretprobe(&kretprobe);
-#ifdef CONFIG_FPROBE
 	if (!strncmp(kind, "fprobe", 6))
 		unregister_fprobe(&fprobe);
-#endif
 }
 
 static unsigned long bench_missed(void)
 {
-#ifdef CONFIG_FPROBE
 	return kprobe.nmissed + kretprobe.nmissed + fprobe.nmissed;
-#else
-	return kprobe.nmissed + kretprobe.nmissed;
-#endif
 }
 
 static int __init bench_init(void)

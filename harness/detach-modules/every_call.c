@@ -28,13 +28,11 @@
 #include <linux/seq_file.h>
 #include <linux/timer.h>
 
-#ifdef CONFIG_X86_64
 #include <asm/apic.h>
 #include <asm/asm-offsets.h>
 #include <asm/ibt.h>
 #include <asm/nmi.h>
 #include <asm/nospec-branch.h>
-#endif
 
 enum context { IN_TASK, IN_SOFTIRQ, IN_HARDIRQ, IN_NMI, CONTEXTS };
 
@@ -135,7 +133,6 @@ static struct ftrace_ops ops[] = {
 	USER_OPS(MODIFY, modify_callback, FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS),
 };
 
-#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_X86_64)
 void every_call_direct(struct call *call);
 notrace void every_call_direct(struct call *call)
 {
@@ -171,17 +168,6 @@ static int direct_detach(struct ftrace_ops *direct)
 {
 	return unregister_ftrace_direct(direct, (unsigned long)every_call_trampoline, true);
 }
-#else
-static int direct_attach(struct ftrace_ops *direct)
-{
-	return -EOPNOTSUPP;
-}
-
-static int direct_detach(struct ftrace_ops *direct)
-{
-	return 0;
-}
-#endif
 
 static notrace int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 				struct ftrace_regs *fregs, void *data)
@@ -297,7 +283,6 @@ static void call_all(enum context context)
 	}
 }
 
-#ifdef CONFIG_X86_64
 static DEFINE_PER_CPU(atomic_t, nmi_wanted);
 
 static int in_nmi_handler(unsigned int cmd, struct pt_regs *regs)
@@ -324,20 +309,6 @@ static void send_nmi(void)
 	atomic_set(this_cpu_ptr(&nmi_wanted), 1);
 	__apic_send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
 }
-#else
-static int nmis_begin(void)
-{
-	return 0;
-}
-
-static void nmis_end(void)
-{
-}
-
-static void send_nmi(void)
-{
-}
-#endif
 
 enum { CALLERS = 4 };
 

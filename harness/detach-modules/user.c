@@ -46,9 +46,7 @@ struct detach_user {
 		struct ftrace_ops ops;
 		struct fprobe fprobe;
 		struct kretprobe kretprobe;
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 		struct fgraph_ops graph;
-#endif
 	};
 	u32 magic_too;
 };
@@ -101,7 +99,6 @@ static void ops_unregister(struct detach_user *u)
 	unregister_ftrace_function(&u->ops);
 }
 
-#ifdef CONFIG_FPROBE
 static int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 			struct ftrace_regs *fregs, void *data)
 {
@@ -131,16 +128,6 @@ static void user_fprobe_unregister(struct detach_user *u)
 {
 	unregister_fprobe(&u->fprobe);
 }
-#else
-static int user_fprobe_register(struct detach_user *u)
-{
-	return -EOPNOTSUPP;
-}
-
-static void user_fprobe_unregister(struct detach_user *u)
-{
-}
-#endif
 
 static int kretprobe_any(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -165,7 +152,6 @@ static void user_kretprobe_unregister(struct detach_user *u)
 	unregister_kretprobe(&u->kretprobe);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 		       struct ftrace_regs *fregs)
 {
@@ -204,16 +190,6 @@ static void user_graph_unregister(struct detach_user *u)
 	func(&u->graph);
 	ftrace_free_filter(&u->graph.ops);
 }
-#else
-static int user_graph_register(struct detach_user *u)
-{
-	return -EOPNOTSUPP;
-}
-
-static void user_graph_unregister(struct detach_user *u)
-{
-}
-#endif
 
 static const struct {
 	int (*attach)(struct detach_user *u);
