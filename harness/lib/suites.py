@@ -7,8 +7,7 @@ import os
 import re
 import subprocess
 
-from . import (BUILD, GUEST, HARNESS, Failure, bisected, counts, debian, exported, genfns, job, kernels, modules, predictions,
-               programs, results, tap, vm)
+from . import BUILD, GUEST, HARNESS, Failure, debian, exported, genfns, job, kernels, modules, results, tap, tools, vm
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
@@ -205,16 +204,16 @@ def funccount(session, suite, cpus):
     """With the tracer count, which ours has, and with the profiler, which stock has, too."""
     for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
         with session.totals.under(mode):
-            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=programs.program("funccount"))
+            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=tools.program("funccount"))
             session.totals.take(r.output)
-            for name, wrong in counts.tables(os.path.join(where, "out")):
+            for name, _, wrong in tools.results(os.path.join(where, "out"), 1, tools.funccount):
                 session.totals.judge(f"JSON: {name}", wrong)
             results.verdict(r, session.totals, where)
 
 
 def export(session, suite, cpus):
     """ftrace-export, from the running kernel."""
-    r, where = session.run(suite, "ftrace-export", cpus, timeout=1200, trees=programs.program("ftrace-export"))
+    r, where = session.run(suite, "ftrace-export", cpus, timeout=1200, trees=tools.program("ftrace-export"))
     session.totals.take(r.output)
     for name, wrong in exported.outputs(os.path.join(where, "out")):
         session.totals.judge(f"exported: {name}", wrong)
@@ -224,33 +223,34 @@ def export(session, suite, cpus):
 def overhead(session, suite, cpus):
     """ftrace-overhead, where time is a count of instructions, so that predictions are always the same."""
     r, where = session.run(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000,
-                           trees=programs.program("ftrace-overhead"))
+                           trees=tools.program("ftrace-overhead"))
     session.totals.take(r.output)
     some = "guest.only=" in session.words and "predictions" not in session.words
-    found = () if some else predictions.results(os.path.join(where, "out"), not kernels.is_ours(session.kernel))
+    found = () if some else tools.results(
+        os.path.join(where, "out"), 1, lambda text, _: tools.overhead(text, not kernels.is_ours(session.kernel)))
     for name, text, wrong in found:
         session.totals.judge(f"predicted: {name}", wrong)
         if not wrong:
-            print(f"# {name}: {predictions.told(text)}")
+            print(f"# {name}: {tools.told(text)}")
     results.verdict(r, session.totals, where)
 
 
 def bisect(session, suite, cpus):
     """Two guests: the second one is reset by the culprit, and boots again."""
-    trees = programs.program("ftrace-overhead") + bisected.culprits(session.kernel)
+    trees = tools.program("ftrace-overhead") + tools.culprits(session.kernel)
     some = "guest.only=" in session.words
     few = "guest.few=" in session.words
     r, where = session.run(suite, "bisect", cpus, trees=trees, timeout=1500)
     session.totals.take(r.output)
     if not some and not few:
-        for name, wrong in bisected.tables(os.path.join(where, "out")):
+        for name, _, wrong in tools.results(os.path.join(where, "out"), 3, tools.bisect):
             session.totals.judge(f"JSON: {name}", wrong)
     results.verdict(r, session.totals, where)
     if some and "crash" not in session.words:
         return
     # On one CPU: an emulator's second one may begin with another time after a reset.
     with session.totals.under("crash"):
-        disk = bisected.disk(f"{session.kernel.replace('/', '-')}.disk")
+        disk = tools.disk(f"{session.kernel.replace('/', '-')}.disk")
         session.job(f"{suite}-crash", "bisect", 1, "guest.crash=1", trees=trees, reboots=True,
                     qemu=[*vm.QEMU, "-drive", f"file={disk},format=raw,if=virtio"])
 
