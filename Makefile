@@ -77,7 +77,6 @@ kernel test-kernel:
 demo shell: tree
 	@harness/setup build guest
 	@harness/kernel demo
-	@harness/image
 	@harness/demo $(if $(filter shell,$@),--shell)
 
 try:
@@ -134,7 +133,7 @@ bpftest: ours-bpf stock-bpf
 
 clients: ours-test
 	@harness/setup guest clients
-	@harness/clients
+	@harness/check-guest clients-2
 
 deb: tree
 	@harness/setup build btf guest deb
@@ -179,7 +178,6 @@ series: tree
 	@harness/series
 ifneq ($(filter-out 0 no,$(CHECK)),)
 	@harness/setup build guest
-	@harness/image
 	@harness/series-steps $(or $(CHECK_FROM),first) $(or $(CHECK_TO),last)
 endif
 

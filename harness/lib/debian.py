@@ -5,15 +5,12 @@ release that runs here. As root or not, mmdebstrap makes it of this system's sou
 It boots by its own loader, on a BIOS. The service guest-job (guest-src/debian-job) runs the job of the second disk
 in each boot until the job ends, and turns the machine off then. A guest writes to a copy.
 """
-import contextlib
-import fcntl
 import os
 import re
 import struct
 import subprocess
-import sys
 
-from . import GUEST, LOGS, Failure, digest, source, userspace, vm
+from . import GUEST, LOGS, Failure, source, userspace, vm
 
 DISK = os.path.join(GUEST, "debian.disk")
 # Of the partition. The loader is between the first sector and it.
@@ -79,8 +76,10 @@ def bootstrap(log):
     return files
 
 
-def write(log):
-    fs, boot, core = bootstrap(log)
+def write(_):
+    print("image: making build/guest/debian.disk of Debian's packages, about 300 MB to fetch", flush=True)
+    os.makedirs(LOGS, exist_ok=True)
+    fs, boot, core = bootstrap(os.path.join(LOGS, "debian-disk.log"))
     with open(boot, "rb") as b, open(core, "rb") as c:
         boot_code, core_code = b.read(), c.read()
     # The one entry of the table of partitions: bootable, Linux, where it begins and how long it is.
@@ -99,18 +98,4 @@ def write(log):
 
 def disk():
     """The path of the disk, made first where it is missing or out of date."""
-    os.makedirs(GUEST, exist_ok=True)
-    os.makedirs(LOGS, exist_ok=True)
-    stamp, now = DISK + ".inputs", digest(__file__, source("debian-job"))
-    with open(os.path.join(GUEST, "debian.lock"), "w") as lock, contextlib.redirect_stdout(sys.stderr):
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(DISK) and os.path.exists(stamp):
-            with open(stamp) as f:
-                if f.read() == now:
-                    return DISK
-        print("image: making build/guest/debian.disk of Debian's packages, about 300 MB to fetch", flush=True)
-        write(os.path.join(LOGS, "debian-disk.log"))
-        with open(stamp, "w") as f:
-            f.write(now)
-        print(f"image: build/guest/debian.disk, {os.stat(DISK).st_blocks >> 11} MB")
-    return DISK
+    return userspace.made(DISK, write, inputs=(__file__, source("debian-job")))

@@ -279,6 +279,11 @@ def hits(session, suite, cpus):
         session.totals.judge(f"{name} has counted what stock's profiler has", wrong)
 
 
+def clients(session, suite, cpus):
+    """trace-cmd, perf and bpftrace, as Debian has them."""
+    session.job(suite, "clients", cpus, mem="2G", additions=["clients"], timeout=1800)
+
+
 def debian_packages(session, suite, cpus):
     """What make deb has made, in a Debian that boots it by GRUB: installed, booted by its name, used and removed."""
     found = sorted(glob.glob(os.path.join(BUILD, "deb", "*.deb")))
@@ -312,7 +317,7 @@ ALL = {
     "ring-4": (load, 4),
 }
 KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1),
-               "overhead-1": (overhead, 1), "debian-2": (debian_packages, 2)}
+               "overhead-1": (overhead, 1), "debian-2": (debian_packages, 2), "clients-2": (clients, 2)}
 
 
 def run(session, name):

@@ -144,13 +144,14 @@ def write_other(path, machine):
               ["chrt", "mark", *said.get("helpers", "").split()], machine)
 
 
-def made(path, write_it, *words):
-    """path, made first where it is missing or out of date."""
+def made(path, write_it, *words, inputs=()):
+    """path, made first where it is missing or out of date: where one of the files has changed, of these or the usual."""
     os.makedirs(GUEST, exist_ok=True)
-    with open(os.path.join(GUEST, "image.lock"), "w") as lock, contextlib.redirect_stdout(sys.stderr):
+    inputs = inputs or (__file__, newc.__file__, *files_below(os.path.join(HARNESS, "guest-src")))
+    with open(path + ".lock", "w") as lock, contextlib.redirect_stdout(sys.stderr):
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = path + ".inputs"
-        now = digest(__file__, newc.__file__, *files_below(os.path.join(HARNESS, "guest-src")))
+        now = digest(*inputs)
         if os.path.exists(path) and os.path.exists(stamp):
             with open(stamp) as f:
                 if f.read() == now:
@@ -158,7 +159,7 @@ def made(path, write_it, *words):
         write_it(path, *words)
         with open(stamp, "w") as f:
             f.write(now)
-        print(f"image: {os.path.relpath(path, TOP)}, {os.path.getsize(path) / 1e6:.1f} MB")
+        print(f"image: {os.path.relpath(path, TOP)}, {os.stat(path).st_blocks / 2048:.1f} MB")
     return path
 
 
