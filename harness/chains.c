@@ -9,9 +9,8 @@
  * runs again finds the frames that it left. A function that ends in a jump to another stays as
  * the other's caller, though its frame is gone.
  *
- * The chains are the branches of one tree; a frame and a CPU know their node in it, where
- * instructions are counted. Everything is one state for all CPUs: they must run in one thread,
- * as with -icount.
+ * The chains are the branches of one tree; a frame and the CPU, of which there is one, know their
+ * node in it, where instructions are counted.
  *
  * Firmware that interrupts the kernel, as x86's SMM does, looks like user space. But then the
  * kernel goes on at a place that is no entry, with the stack that it had.
@@ -35,7 +34,7 @@
  * Stacks are told apart by these bits of their addresses; x86-64 aligns a task's stack so. Other
  * stacks may lie anywhere, two in the same place even, but each is one CPU's.
  */
-enum { STACK_SHIFT = 14, STACK_BUCKETS = 4096, CPUS = 64 };
+enum { STACK_SHIFT = 14, STACK_BUCKETS = 4096 };
 /* The CPUs' entry areas: a stack there is empty whenever an exception comes to it. */
 #define ENTRY_AREAS 0xfffffe0000000000ull
 #define ENTRY_AREAS_END 0xfffffe8000000000ull
@@ -62,7 +61,7 @@ struct frame {
 struct stack {
 	struct stack *next;
 	uint64_t key;
-	const struct cpu *cpu;		/* whose it is, if it is not a task's */
+	bool task;			/* whose it is, if it is not the CPU's */
 	struct node *base;		/* the code that was running when it was entered */
 	struct stack *from;		/* to which it returns, if it is not a task's own */
 	struct frame *frames;
@@ -83,7 +82,7 @@ static struct range *ranges;
 static unsigned int range_count;
 static struct node root = { .range = -1 };
 static struct stack *stacks[STACK_BUCKETS];
-static struct cpu cpus[CPUS];
+static struct cpu cpu;
 
 static void *grown(void *p, size_t size)
 {
@@ -173,17 +172,17 @@ static struct node *child(struct node *parent, unsigned int range)
 	return n;
 }
 
-/* The stack of a task, or of this CPU, that sp is in. A new one is a task's if it says so. */
-static struct stack *stack_of(const struct cpu *c, uint64_t sp, bool task)
+/* The stack that sp is in. A new one is a task's if it says so. */
+static struct stack *stack_of(uint64_t sp, bool task)
 {
 	uint64_t key = sp >> STACK_SHIFT;
 	struct stack **bucket = &stacks[(key * 0x9e3779b97f4a7c15ull) >> 52], *s;
 
 	for (s = *bucket; s; s = s->next)
-		if (s->key == key && (!s->cpu || (!task && s->cpu == c)))
+		if (s->key == key && (s->task || !task))
 			return s;
 	s = grown(NULL, sizeof(*s));
-	*s = (struct stack){ .next = *bucket, .key = key, .cpu = task ? NULL : c, .base = &root };
+	*s = (struct stack){ .next = *bucket, .key = key, .task = task, .base = &root };
 	*bucket = s;
 	return s;
 }
@@ -256,7 +255,7 @@ static void change_stack(struct cpu *c, const struct place *p, uint64_t sp)
 {
 	bool switched = ranges[c->range].kind == 'w', entry_area = in_entry_area(sp);
 	bool task = switched || !c->node || (c->from_user && !entry_area);
-	struct stack *left = c->stack, *to = stack_of(c, sp, task);
+	struct stack *left = c->stack, *to = stack_of(sp, task);
 
 	c->stack = to;
 	if (c->from_user) {
@@ -267,7 +266,7 @@ static void change_stack(struct cpu *c, const struct place *p, uint64_t sp)
 		/* A task that did not leave by this function is dead, and another has its stack. */
 		if (!to->depth || ranges[top(to)->node->range].kind != 'w')
 			empty(to, &root, NULL);
-	} else if (to->cpu && !(left && left->from == to)) {
+	} else if (!to->task && !(left && left->from == to)) {
 		empty(to, left ? caller(c, p) : &root, left);
 	}
 }
@@ -319,9 +318,9 @@ static void on_stack(struct cpu *c, struct stack *s, const struct place *p, uint
  * Whether the block that is about to run only goes on in the function that ran before it, so that
  * its chain is the same. Where not, it is a step.
  */
-bool chains_go_on(unsigned int cpu, const struct place *p)
+bool chains_go_on(const struct place *p)
 {
-	struct cpu *c = &cpus[cpu];
+	struct cpu *c = &cpu;
 
 	if (!c->node || c->range != p->range || p->entry || c->end != END_PLAIN ||
 	    ranges[p->range].kind == 's')
@@ -339,9 +338,9 @@ static void resume_kernel(struct cpu *c)
 }
 
 /* A block is about to run on a CPU with this stack pointer. */
-void chains_step(unsigned int cpu, const struct place *p, uint64_t sp)
+void chains_step(const struct place *p, uint64_t sp)
 {
-	struct cpu *c = &cpus[cpu];
+	struct cpu *c = &cpu;
 	bool user = ranges[p->range].kind == 'u';
 
 	if (user || !(sp >> 63)) {
@@ -364,9 +363,9 @@ void chains_step(unsigned int cpu, const struct place *p, uint64_t sp)
 }
 
 /* The block that is about to run has so many instructions. */
-void chains_count(unsigned int cpu, uint32_t insns)
+void chains_count(uint32_t insns)
 {
-	cpus[cpu].node->insns += insns;
+	cpu.node->insns += insns;
 }
 
 static void clear(struct node *n)

@@ -20,9 +20,9 @@ struct place {
 
 int chains_read_ranges(const char *file);
 void chains_place(struct place *p, uint64_t addr, const uint8_t *last, size_t len);
-bool chains_go_on(unsigned int cpu, const struct place *p);
-void chains_step(unsigned int cpu, const struct place *p, uint64_t sp);
-void chains_count(unsigned int cpu, uint32_t insns);
+bool chains_go_on(const struct place *p);
+void chains_step(const struct place *p, uint64_t sp);
+void chains_count(uint32_t insns);
 void chains_clear(void);
 void chains_write(FILE *out, unsigned int window);
 

@@ -129,29 +129,30 @@ static void block_role(const struct block *b)
 		window_begin();
 }
 
-static void chains_executed(unsigned int cpu, const struct block *b)
+static void chains_executed(const struct block *b)
 {
 	uint64_t sp = 0;
 
-	if (!chains_go_on(cpu, &b->place)) {
+	if (!chains_go_on(&b->place)) {
 		g_byte_array_set_size(register_value, 0);
 		if (qemu_plugin_read_register(stack_pointer, register_value) != sizeof(sp))
 			abort();
 		memcpy(&sp, register_value->data, sizeof(sp));
-		chains_step(cpu, &b->place, sp);
+		chains_step(&b->place, sp);
 	}
 	if (atomic_load_explicit(&window_open, memory_order_relaxed))
-		chains_count(cpu, b->insns);
+		chains_count(b->insns);
 }
 
 static void block_executed(unsigned int cpu, void *data)
 {
 	struct block *b = data;
 
+	(void)cpu;
 	if (b->role != ROLE_PLAIN)
 		block_role(b);
 	if (with_chains)
-		chains_executed(cpu, b);
+		chains_executed(b);
 	if (!atomic_load_explicit(&window_open, memory_order_relaxed))
 		return;
 	atomic_fetch_add_explicit(&b->executions, 1, memory_order_relaxed);
