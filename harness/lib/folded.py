@@ -8,16 +8,6 @@ def lines(chains):
     return [f"{';'.join(chain)} {n}" for chain, n in sorted(chains.items()) if n]
 
 
-def parse(text):
-    """The chains of lines that lines() made, or another program."""
-    chains = collections.Counter()
-    for line in text:
-        chain, _, n = line.strip().rpartition(" ")
-        if chain:
-            chains[tuple(chain.split(";"))] += int(n)
-    return chains
-
-
 def itself(chains):
     """{function: its own count}."""
     found = collections.Counter()

@@ -42,8 +42,7 @@ progress_end() { [ ! -t 1 ] || printf '\r\033[K'; }
 thousands() { sed -E ':a; s/([0-9])([0-9]{3})\b/\1,\2/; ta' <<<"$1"; }
 
 # logged LOG WORD COMMAND...: runs COMMAND with its output appended to LOG, and shows how many lines it has
-# written, called WORD, of how many where $total says so, and the last of them. Returns COMMAND's status.
-total=
+# written, called WORD, and the last of them. Returns COMMAND's status.
 logged() {
 	local log=$1 word=$2 first pid status=0 n
 	shift 2
@@ -64,8 +63,7 @@ logged() {
 		[ "$turn" -ge 20 ] || continue
 		pause=1
 		n=$(($(wc -l <"$log") - first))
-		[ "${total:-0}" -ge "$n" ] || total=${total:+$n}
-		progress "  $(thousands "$n${total:+ of $total}") $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
+		progress "  $(thousands "$n") $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
 	done
 	wait "$pid" || status=$?
 	trap - INT TERM
