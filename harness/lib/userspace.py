@@ -43,9 +43,9 @@ ETC = {
 # Other architectures' user space: programs that need no library, and their packages.
 OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
-HELPERS = ["mark", "bpf", "uring", "send", "loads", "threads"]
+HELPERS = ["mark", "uring", "send", "loads", "threads"]
 # Beside them
-SCRIPTS = ["textbytes", "fuzz"]
+SCRIPTS = ["bpf", "textbytes", "fuzz"]
 
 
 def output(*cmd, **kw):
