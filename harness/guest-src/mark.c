@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mark: does one thing to a file between two marks that the host's plugin counts by.
- * A mark is a call of getpgid(), which nothing else in the guest makes. The window has the system
- * calls of that one thing only: no fork, no shell.
+ * mark: does one thing between two marks that the host's plugins count by. A mark is a call of
+ * getpgid(), which nothing else in the guest makes. The window has the system calls of that one
+ * thing only: no fork, no shell.
  *
  *	mark write FILE TEXT     open (truncating), write, close
  *	mark append FILE TEXT    the same, without truncating
  *	mark read FILE           open, read to the end, close
  *	mark load FILE           load a module
- *	mark loop COUNT          COUNT one-byte reads of /dev/zero, one pread each
- *	mark switch COUNT        COUNT times a byte to another task on this CPU, and back
  *	mark words FILE COUNT    COUNT writes of 16 bytes, one write each
  *	mark shell FILE          a shell reads the commands of FILE, in the window
  *	mark here                a single mark
+ *
+ * and the usual work of a kernel for programs, after three turns in front of the window:
+ *
+ *	mark loop COUNT          one-byte reads of /dev/zero
+ *	mark switch COUNT        a byte to another task on this CPU, and back
+ *	mark syscall COUNT       the cheapest system call
+ *	mark exec COUNT          a child that executes another program, and its end
+ *	mark file COUNT          a file of 64 KiB made, written, read, and removed
+ *	mark tcp COUNT           a connection to this machine, a question and an answer
+ *	mark run PROGRAM...      a program, once; and once before
  *
  * Prints "NAME ns=GUEST_TIME result=BYTES cpu=NS", the last being this task's own time on
  * a CPU; exit 1 and the error's text where a call failed.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static void mark(void)
-{
-	getpgid(0);
-}
+enum { WARM_UP = 3, PIECE = 4096, PIECES = 16, PORT = 7777 };
+
+static char buf[1 << 16];
 
 static long long now(clockid_t clock)
 {
@@ -55,13 +69,21 @@ static long put(const char *file, const char *text, int flags)
 	return close(fd) || n <= 0 ? -1 : (long)len;
 }
 
-static char buf[1 << 16];
+static long do_write(char **words)
+{
+	return put(words[0], words[1], O_TRUNC);
+}
 
-static long get(const char *file)
+static long do_append(char **words)
+{
+	return put(words[0], words[1], 0);
+}
+
+static long do_read(char **words)
 {
 	long total = 0;
 	ssize_t n;
-	int fd = open(file, O_RDONLY);
+	int fd = open(words[0], O_RDONLY);
 
 	if (fd < 0)
 		return -1;
@@ -71,9 +93,9 @@ static long get(const char *file)
 	return n < 0 ? -1 : total;
 }
 
-static long load(const char *file)
+static long do_load(char **words)
 {
-	int fd = open(file, O_RDONLY);
+	int fd = open(words[0], O_RDONLY);
 	long ret;
 
 	if (fd < 0)
@@ -83,53 +105,20 @@ static long load(const char *file)
 	return ret;
 }
 
-/* /dev/zero is opened and touched before the window, so that only the reads are in it. */
-static int zero = -1;
+static int file;
 
-static long loop(long count)
+static long start_words(char **words)
 {
-	char c;
-
-	for (long i = 0; i < count; i++)
-		if (read(zero, &c, 1) != 1)
-			return -1;
-	return count;
+	file = open(words[0], O_WRONLY);
+	return 0;
 }
 
-/* The other task, and its file, are made before the window, too. */
-static int to_other[2], from_other[2];
-
-static long pass(int from, int to, long count)
+static long do_words(char **words)
 {
-	char c = 0;
+	long count = atol(words[1]);
 
 	for (long i = 0; i < count; i++)
-		if (read(from, &c, 1) != 1 || write(to, &c, 1) != 1)
-			return -1;
-	return count;
-}
-
-static int start_other(long count)
-{
-	cpu_set_t one;
-	char c = 0;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_setaffinity(0, sizeof(one), &one) || pipe(to_other) || pipe(from_other))
-		return -1;
-	if (!fork())
-		_exit(pass(to_other[0], from_other[1], count) < 0);
-	/* The first byte is on its way. */
-	return write(from_other[1], &c, 1) == 1 ? 0 : -1;
-}
-
-static int words_file = -1;
-
-static long words(long count)
-{
-	for (long i = 0; i < count; i++)
-		if (write(words_file, "sixteen letters\n", 16) != 16)
+		if (write(file, "sixteen letters\n", 16) != 16)
 			return -1;
 	return count;
 }
@@ -138,37 +127,35 @@ static long words(long count)
  * The shell is there before the window, and ends after it: it waits for a line of a pipe, and says
  * on another how the commands ended. In the window, beside them, are these two lines.
  */
-static int to_shell, from_shell;
+static int to_other[2], from_other[2];
 
-static int start_shell(const char *file)
+static long start_shell(char **words)
 {
 	char text[512];
-	int in[2], out[2];
 
-	if (access(file, R_OK) || pipe(in) || pipe(out))
+	if (access(words[0], R_OK) || pipe(to_other) || pipe(from_other))
 		return -1;
 	snprintf(text, sizeof(text), "read -r go <&%d; . %s; echo $? >&%d; read -r go <&%d",
-		 in[0], file, out[1], in[0]);
+		 to_other[0], words[0], from_other[1], to_other[0]);
 	if (!fork()) {
-		close(in[1]);
+		close(to_other[1]);
 		execl("/bin/bash", "bash", "-c", text, NULL);
 		_exit(127);
 	}
-	close(out[1]);
-	to_shell = in[1];
-	from_shell = out[0];
+	close(from_other[1]);
 	/* It is to have come to its first line. */
 	sleep(1);
 	return 0;
 }
 
-static long shell(void)
+static long do_shell(char **words)
 {
 	ssize_t n;
 
-	if (write(to_shell, "\n", 1) != 1)
+	(void)words;
+	if (write(to_other[1], "\n", 1) != 1)
 		return -1;
-	n = read(from_shell, buf, sizeof(buf) - 1);
+	n = read(from_other[0], buf, sizeof(buf) - 1);
 	if (n <= 0) {
 		errno = EPIPE;
 		return -1;
@@ -177,69 +164,210 @@ static long shell(void)
 	return atol(buf);
 }
 
-static int usage(void)
+/* /dev/zero is opened and touched before the window, so that only the reads are in it. */
+static int zero;
+
+static long turn_loop(char **words)
 {
-	fputs("usage: mark write|append FILE TEXT | read|load|shell FILE | loop|switch COUNT |\n"
-	      "	words FILE COUNT | here\n", stderr);
-	return 2;
+	char c;
+
+	(void)words;
+	return read(zero, &c, 1) == 1 ? 0 : -1;
 }
 
-static long act(int argc, char **argv)
+static long turn_switch(char **words)
 {
-	if (argc == 4 && !strcmp(argv[1], "write"))
-		return put(argv[2], argv[3], O_TRUNC);
-	if (argc == 4 && !strcmp(argv[1], "append"))
-		return put(argv[2], argv[3], 0);
-	if (argc == 3 && !strcmp(argv[1], "read"))
-		return get(argv[2]);
-	if (argc == 3 && !strcmp(argv[1], "load"))
-		return load(argv[2]);
-	if (argc == 3 && !strcmp(argv[1], "loop"))
-		return loop(atol(argv[2]));
-	if (argc == 3 && !strcmp(argv[1], "switch"))
-		return pass(from_other[0], to_other[1], atol(argv[2]));
-	if (argc == 4 && !strcmp(argv[1], "words"))
-		return words(atol(argv[3]));
-	if (argc == 3 && !strcmp(argv[1], "shell"))
-		return shell();
-	errno = EINVAL;
-	return -1;
+	char c = 0;
+
+	(void)words;
+	return write(to_other[1], &c, 1) == 1 && read(from_other[0], &c, 1) == 1 ? 0 : -1;
+}
+
+static long start_switch(char **words)
+{
+	cpu_set_t one;
+	char c;
+
+	(void)words;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || pipe(to_other) || pipe(from_other))
+		return -1;
+	if (!fork()) {
+		close(to_other[1]);
+		while (read(to_other[0], &c, 1) == 1 && write(from_other[1], &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	return 0;
+}
+
+static long turn_syscall(char **words)
+{
+	(void)words;
+	return syscall(SYS_getuid) < 0 ? -1 : 0;
+}
+
+static long ended(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -1;
+	errno = ECHILD;
+	return status ? -1 : 0;
+}
+
+static long do_run(char **words)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execv(words[0], words);
+		_exit(127);
+	}
+	return ended(pid);
+}
+
+/* A shell forks before it executes. */
+static long turn_exec(char **words)
+{
+	static char *const nothing[] = { "/bin/true", NULL };
+	pid_t pid = fork();
+
+	(void)words;
+	if (!pid) {
+		execv(nothing[0], nothing);
+		_exit(127);
+	}
+	return ended(pid);
+}
+
+static long turn_file(char **words)
+{
+	int fd = open("/tmp/load", O_RDWR | O_CREAT | O_TRUNC, 0600), bad = fd < 0;
+
+	(void)words;
+	for (int i = 0; !bad && i < PIECES; i++)
+		bad = write(fd, buf, PIECE) != PIECE;
+	bad = bad || lseek(fd, 0, SEEK_SET);
+	for (int i = 0; !bad && i < PIECES; i++)
+		bad = read(fd, buf, PIECE) != PIECE;
+	return bad || close(fd) || unlink("/tmp/load") ? -1 : 0;
+}
+
+static struct sockaddr_in address = { .sin_family = AF_INET };
+static pid_t server;
+
+static void answer(int listening)
+{
+	char text[64];
+	int fd;
+
+	while ((fd = accept(listening, NULL, NULL)) >= 0) {
+		if (read(fd, text, sizeof(text)) > 0 && write(fd, text, sizeof(text)) < 0)
+			break;
+		close(fd);
+	}
+	_exit(1);
+}
+
+static long start_tcp(char **words)
+{
+	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	(void)words;
+	address.sin_port = htons(PORT);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &up) ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, 16))
+		return -1;
+	server = fork();
+	if (!server)
+		answer(fd);
+	return server < 0 || close(fd) ? -1 : 0;
+}
+
+static long turn_tcp(char **words)
+{
+	char text[64] = "question";
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)words;
+	return fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) ||
+	       write(fd, text, sizeof(text)) != sizeof(text) ||
+	       read(fd, text, sizeof(text)) != sizeof(text) || close(fd) ? -1 : 0;
+}
+
+/* What is done once, or a turn of what is done COUNT times */
+static const struct act {
+	const char *name;
+	int words;
+	long (*start)(char **words);
+	long (*once)(char **words);
+	long (*turn)(char **words);
+} acts[] = {
+	{ "write", 2, NULL, do_write },
+	{ "append", 2, NULL, do_append },
+	{ "read", 1, NULL, do_read },
+	{ "load", 1, NULL, do_load },
+	{ "words", 2, start_words, do_words },
+	{ "shell", 1, start_shell, do_shell },
+	{ "run", 1, do_run, do_run },
+	{ "loop", 1, .turn = turn_loop },
+	{ "switch", 1, start_switch, .turn = turn_switch },
+	{ "syscall", 1, .turn = turn_syscall },
+	{ "exec", 1, .turn = turn_exec },
+	{ "file", 1, .turn = turn_file },
+	{ "tcp", 1, start_tcp, .turn = turn_tcp },
+};
+
+static long repeat(const struct act *a, long count, char **words)
+{
+	for (long i = 0; i < count; i++)
+		if (a->turn(words))
+			return -1;
+	return count;
 }
 
 int main(int argc, char **argv)
 {
 	long long start, end, cpu;
-	long result;
+	const struct act *a = NULL;
+	char **words = argv + 2;
+	long result = 0;
 	int err;
 
-	if (argc == 2 && !strcmp(argv[1], "here")) {
-		mark();
-		return 0;
+	if (argc == 2 && !strcmp(argv[1], "here"))
+		return getpgid(0) < 0;
+	for (size_t i = 0; argc > 2 && i < sizeof(acts) / sizeof(*acts); i++)
+		if (!strcmp(argv[1], acts[i].name) && argc - 2 >= acts[i].words)
+			a = &acts[i];
+	if (!a) {
+		fputs("usage: mark write|append FILE TEXT | read|load|shell FILE | words FILE COUNT |\n"
+		      "	loop|switch|syscall|exec|file|tcp COUNT | run PROGRAM... | here\n", stderr);
+		return 2;
 	}
-	if (argc < 3)
-		return usage();
 	zero = open("/dev/zero", O_RDONLY);
 	memset(buf, 1, sizeof(buf));
-	if (!strcmp(argv[1], "switch") && start_other(atol(argv[2]))) {
-		perror("mark switch");
-		return 1;
-	}
-	if (!strcmp(argv[1], "shell") && start_shell(argv[2])) {
+	errno = 0;
+	if ((a->start && a->start(words) < 0) || (a->turn && repeat(a, WARM_UP, words) < 0)) {
 		perror(argv[2]);
 		return 1;
 	}
-	if (!strcmp(argv[1], "words"))
-		words_file = open(argv[2], O_WRONLY);
-	loop(10);
 	now(CLOCK_MONOTONIC);
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
-	mark();
+	getpgid(0);
 	start = now(CLOCK_MONOTONIC);
-	result = act(argc, argv);
+	result = a->turn ? repeat(a, atol(words[0]), words) : a->once(words);
 	err = errno;
 	end = now(CLOCK_MONOTONIC);
-	mark();
+	getpgid(0);
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	if (server)
+		kill(server, SIGKILL);
 	if (result < 0) {
 		printf("%s %s: %s\n", argv[1], argv[2], strerror(err));
 		return 1;

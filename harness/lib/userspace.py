@@ -43,7 +43,7 @@ ETC = {
 # Other architectures' user space: programs that need no library, and their packages.
 OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
-HELPERS = ["mark", "uring", "send", "loads", "threads"]
+HELPERS = ["mark", "uring", "send", "threads"]
 # Beside them
 SCRIPTS = ["bpf", "textbytes", "fuzz"]
 
