@@ -43,7 +43,7 @@ class Figures(dict):
             word, _, rest = line.partition(" ")
             if word == "=":
                 keys.append(rest)
-            elif m := re.match(r"(write|append|read|loop) ns=(\d+) result=(-?\d+)", line):
+            elif m := re.match(r"(write|append|read|loop|shell) ns=(\d+) result=(-?\d+)", line):
                 ns[keys[-1]] = int(m.group(2))
                 if m.group(1) == "read":
                     self[f"{keys[-1]}.bytes"] = int(m.group(3))
