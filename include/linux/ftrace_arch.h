@@ -166,6 +166,36 @@ static __always_inline unsigned long arch_ftrace_text_middle(void)
 }
 #endif
 
+#ifndef arch_ftrace_text_addr
+/**
+ * arch_ftrace_text_low - name an address of text by 32 bits
+ * @addr: the address
+ *
+ * The architecture defines this and arch_ftrace_text_addr() in asm/ftrace.h, if modules may
+ * be more than 4 GiB away from the kernel's text.
+ *
+ * Context: any.
+ */
+static __always_inline u32 arch_ftrace_text_low(unsigned long addr)
+{
+	return addr;
+}
+
+/**
+ * arch_ftrace_text_addr - the address of text that 32 bits name
+ * @low: from arch_ftrace_text_low()
+ *
+ * Context: any.
+ * Return: the address; another one for an address that is not near other text.
+ */
+static __always_inline unsigned long arch_ftrace_text_addr(u32 low)
+{
+	unsigned long middle = arch_ftrace_text_middle();
+
+	return middle + (long)(s32)(low - (u32)middle);
+}
+#endif
+
 /* Batches of instructions to replace. The architecture defines struct ftrace_patch. */
 
 struct ftrace_patch;

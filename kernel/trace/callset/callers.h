@@ -55,28 +55,19 @@ static inline void ftrace_callers_forget_range(unsigned long start, unsigned lon
 }
 #endif
 
-/* All text lies within 2 GB of the kernel's: the lower halves of its addresses tell it apart. */
 static __always_inline u64 ftrace_callers_key(unsigned long ip, unsigned long parent)
 {
-	return (u64)ip << 32 | (u32)parent;
-}
-
-/* The address next to the middle of all text that has this lower half. */
-static __always_inline unsigned long ftrace_callers_addr(u32 low)
-{
-	unsigned long middle = arch_ftrace_text_middle();
-
-	return middle + (long)(s32)(low - (u32)middle);
+	return (u64)arch_ftrace_text_low(ip) << 32 | arch_ftrace_text_low(parent);
 }
 
 static __always_inline unsigned long ftrace_callers_ip(u64 key)
 {
-	return ftrace_callers_addr(key >> 32);
+	return arch_ftrace_text_addr(key >> 32);
 }
 
 static __always_inline unsigned long ftrace_callers_parent(u64 key)
 {
-	return ftrace_callers_addr(key);
+	return arch_ftrace_text_addr(key);
 }
 
 /* The first slot to look in. The others are those whose number differs in the lowest bits. */

@@ -56,21 +56,25 @@ static u64 callers_kunit_found(const struct ftrace_callers *callers, unsigned in
 	return sum;
 }
 
-/* A key names its two addresses, before the kernel's text and after it, too. */
+/* A key names its two addresses, whichever text they are in. */
 static void callers_keys(struct kunit *test)
 {
-	const long distance[] = { 0, 1, -1, SZ_1G, -SZ_1G, INT_MAX, INT_MIN };
+	const u32 low[] = { 0, 1, SZ_1G, INT_MAX, SZ_2G, SZ_1G + SZ_2G, U32_MAX };
+	unsigned long text = (unsigned long)_text;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(distance); i++) {
-		for (unsigned int j = 0; j < ARRAY_SIZE(distance); j++) {
-			unsigned long ip = arch_ftrace_text_middle() + distance[i];
-			unsigned long parent = arch_ftrace_text_middle() + distance[j];
+	for (unsigned int i = 0; i < ARRAY_SIZE(low); i++) {
+		for (unsigned int j = 0; j < ARRAY_SIZE(low); j++) {
+			unsigned long ip = arch_ftrace_text_addr(low[i]);
+			unsigned long parent = arch_ftrace_text_addr(low[j]);
 			u64 key = ftrace_callers_key(ip, parent);
 
 			KUNIT_EXPECT_EQ(test, ftrace_callers_ip(key), ip);
 			KUNIT_EXPECT_EQ(test, ftrace_callers_parent(key), parent);
+			if (i != j)
+				KUNIT_EXPECT_NE(test, ip, parent);
 		}
 	}
+	KUNIT_EXPECT_EQ(test, arch_ftrace_text_addr(arch_ftrace_text_low(text)), text);
 }
 
 /*
