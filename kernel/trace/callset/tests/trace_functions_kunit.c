@@ -189,7 +189,7 @@ static void func_stacks(struct kunit *test)
 	if (IS_ENABLED(CONFIG_UNWINDER_ORC))
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0),
 					 { TRACE_STACK, FTRACE_TRAMPOLINE_MARKER, ip });
-	else if (IS_ENABLED(CONFIG_X86))
+	else if (IS_ENABLED(CONFIG_X86) || IS_ENABLED(CONFIG_PPC))
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK, ip });
 	else if (IS_ENABLED(CONFIG_RISCV))
 		/* The frames of the callback and of ftrace_caller() come first. */
