@@ -346,8 +346,9 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], acts[i].name) && argc - 2 >= acts[i].words)
 			a = &acts[i];
 	if (!a) {
-		fputs("usage: mark write|append FILE TEXT | read|load|shell FILE | words FILE COUNT |\n"
-		      "	loop|switch|syscall|exec|file|tcp COUNT | run PROGRAM... | here\n", stderr);
+		fputs("usage: mark write|append FILE TEXT | read|load|shell FILE |\n"
+		      "	words FILE COUNT | loop|switch|syscall|exec|file|tcp COUNT |\n"
+		      "	run PROGRAM... | here\n", stderr);
 		return 2;
 	}
 	zero = open("/dev/zero", O_RDONLY);

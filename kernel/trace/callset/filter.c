@@ -734,40 +734,32 @@ static int filter_take_command(struct ftrace_word_file *f, char *func, char *com
 	return ret;
 }
 
-/* Whether the guard holds all functions back that a word has added. */
-static bool filter_is_throttled(const struct ftrace_word_file *f, const char *func,
-				const char *module)
+/* Whether a word has added one function, and the guard holds it back. */
+static bool filter_is_throttled(const struct ftrace_word_file *f, const char *func)
 {
 	const struct ftrace_site_set *out = filter_of(f)->throttled;
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 
 	if (f->exclude || func[0] == '!' || !ftrace_site_set_nr(out))
 		return false;
-	sites = ftrace_match_sites(func, module);
-	if (IS_ERR(sites))
-		return false;
-	for (unsigned int i = 0; i < sites->nr; i++) {
-		if (!ftrace_site_set_has(out, sites->ip[i]))
-			return false;
-	}
-	return sites->nr;
+	sites = ftrace_match_sites(func, NULL);
+	return !IS_ERR(sites) && sites->nr == 1 && ftrace_site_set_has(out, sites->ip[0]);
 }
 
 static int filter_take(struct ftrace_word_file *f, char *word)
 {
-	char *rest = strchr(word, ':'), *module;
+	char *rest = strchr(word, ':');
 	int ret;
 
 	if (rest)
 		*rest++ = '\0';
 	if (rest && strncmp(rest, "mod:", 4))
 		return filter_take_command(f, word, rest);
-	module = rest ? rest + 4 : NULL;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		ret = ftrace_edit_pattern(&f->edit, word, module,
+		ret = ftrace_edit_pattern(&f->edit, word, rest ? rest + 4 : NULL,
 					  filter_later(filter_of(f), f->exclude));
-		if (!ret && filter_is_throttled(f, word, module))
+		if (!ret && !rest && filter_is_throttled(f, word))
 			f->why = FTRACE_WORD_THROTTLED;
 	}
 	return ret == -EINVAL ? filter_no_site(f, word, rest) : ret;

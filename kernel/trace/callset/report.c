@@ -42,7 +42,7 @@ const char * const ftrace_word_errors[FTRACE_WORD_ERRORS] = {
 	[FTRACE_WORD_NOT_LISTED]	= "No function that matches is listed",
 	[FTRACE_WORD_NO_COMMAND]	= "Command not found, or not possible here",
 	[FTRACE_WORD_TOO_LONG]		= "Word is too long",
-	[FTRACE_WORD_THROTTLED]		= "Function is throttled for a time, see the file throttled",
+	[FTRACE_WORD_THROTTLED]		= "Function is throttled for now, see the file throttled",
 };
 
 /* By enum ftrace_refusal. */

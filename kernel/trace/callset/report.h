@@ -21,7 +21,7 @@ struct ftrace_callset;
  * @FTRACE_WORD_NOT_LISTED: the list has nothing of it, to be taken away
  * @FTRACE_WORD_NO_COMMAND: the command after the colon cannot be run
  * @FTRACE_WORD_TOO_LONG: longer than any word can be
- * @FTRACE_WORD_THROTTLED: no refusal: the instance's guard holds back all that matches
+ * @FTRACE_WORD_THROTTLED: no refusal: the instance's guard holds the function back
  * @FTRACE_WORD_ERRORS: how many there are
  *
  * The reasons why a name has no site come first; where functions differ in that,
