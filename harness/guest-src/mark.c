@@ -301,7 +301,7 @@ static long turn_tcp(char **words)
 	       read(fd, text, sizeof(text)) != sizeof(text) || close(fd) ? -1 : 0;
 }
 
-/* What is done once, or a turn of what is done COUNT times */
+/* An act that is done once, or a turn of one that is done COUNT times */
 static const struct act {
 	const char *name;
 	int words;

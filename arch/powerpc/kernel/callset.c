@@ -82,7 +82,7 @@ static unsigned long site_stub(unsigned long ip, unsigned long target)
 	return 0;
 }
 
-/* The instruction by which a site calls @target. 0, which is none, if that is too far away. */
+/* The instruction by which a site calls @target; 0, which is no instruction, if it is too far. */
 static __always_inline u32 site_insn(unsigned long ip, unsigned long target)
 {
 	if (!target)

@@ -7,7 +7,7 @@
  * it lives: there is one top instance, so there is one run.
  *
  * The first line of the file is the process. Each other line is the name of a setting, and
- * its text. A run that changes none of them has no other line.
+ * its text. A run that changes no setting has no other line.
  */
 #include <errno.h>
 #include <fcntl.h>
