@@ -4,17 +4,18 @@
  *
  *	"            task-123     [001] d..1.  1234.567890: "
  *
- * Most lines begin like those before: with the same task on the same CPU, in the same context
- * and second. A reader keeps these texts. Lines that are printed without a reader, in any context,
- * are written anew.
+ * Most lines begin like one before, but for the microseconds: with the same task on the same CPU,
+ * in the same context and second. A reader keeps these texts. Lines that are printed without a
+ * reader, in any context, are written anew.
  *
- * Invariant: names of tasks are forgotten when a read begins, as tasks are renamed, and their
- * numbers used again.
+ * Invariant: all is forgotten when a read begins, as tasks are renamed, and their numbers used
+ * again.
  *
  * The locks are those of the reader.
  */
-#include <linux/align.h>
+#include <linux/hash.h>
 #include <linux/math64.h>
+#include <linux/sched.h>
 #include <linux/time64.h>
 #include <linux/trace_events.h>
 #include <linux/trace_seq.h>
@@ -26,39 +27,29 @@
 #include "trace_text.h"
 
 /* A blank, the time and ": ", in whole pieces */
-#define TIME_MAX	TRACE_TEXT_PIECES(1 + TRACE_TEXT_DEC_MAX + 1 + 6 + 2)
-/* The task, the context, the time */
-#define HEAD_MAX	(TRACE_HEAD_TASK_MAX + TRACE_TEXT_PIECE + TIME_MAX)
+#define TIME_MAX	TRACE_TEXT_PIECES(1 + TRACE_TEXT_DEC_MAX + 1 + TRACE_TEXT_LEAST + 2)
+#define HEAD_MAX	(TRACE_HEAD_TEXT + TIME_MAX)
+
+/* The options that a beginning depends on. */
+#define SHAPE_FLAGS	(TRACE_ITER(RECORD_TGID) | TRACE_ITER(IRQ_INFO))
+#define SHAPE_NS	BIT_ULL(63)
+
+static_assert(!(SHAPE_FLAGS & SHAPE_NS));
 
 /**
- * trace_head_init - begin to keep the beginnings of lines
- * @head: zeroed
+ * trace_head_begin - have the beginnings of lines written anew
+ * @head: the beginnings; zeroed before the first read
  */
-void trace_head_init(struct trace_head *head)
+void trace_head_begin(struct trace_head *head)
 {
-	/* The first second */
-	head->second_len = trace_text_put(head->second_text, "     0.") - head->second_text;
-	trace_lat_text(head->context_text, &(struct trace_entry) { });
+	head->read++;
+	if (unlikely(!head->read)) {
+		memset(head, 0, sizeof(*head));
+		head->read = 1;
+	}
 }
 
-/**
- * trace_head_forget - have tasks looked up again
- * @head: the beginnings of lines
- */
-void trace_head_forget(struct trace_head *head)
-{
-	for (unsigned int i = 0; i < TRACE_HEAD_TASKS; i++)
-		head->tasks[i].len = 0;
-}
-
-static struct trace_head *head_of(struct trace_iterator *iter)
-{
-	struct trace_reader *reader = trace_reader_of(iter);
-
-	return reader ? &reader->head : NULL;
-}
-
-static char *put_new_task(char *p, int pid, int cpu, bool with_tgid)
+static char *put_task(char *p, int pid, int cpu, bool with_tgid)
 {
 	char comm[TASK_COMM_LEN];
 	unsigned int len;
@@ -82,70 +73,71 @@ static char *put_new_task(char *p, int pid, int cpu, bool with_tgid)
 	return trace_text_put(p, "] ");
 }
 
-static char *put_task(char *p, struct trace_head *head, int pid, int cpu, bool tgid)
+/* @second: in microseconds */
+static char *put_second(char *p, u64 second)
 {
-	struct trace_head_task *task;
-
-	if (!head)
-		return put_new_task(p, pid, cpu, tgid);
-	task = &head->tasks[(unsigned int)cpu % TRACE_HEAD_TASKS];
-	if (unlikely(!task->len || task->pid != pid || task->cpu != cpu || task->tgid != tgid)) {
-		task->pid = pid;
-		task->cpu = cpu;
-		task->tgid = tgid;
-		task->len = put_new_task(task->text, pid, cpu, tgid) - task->text;
-	}
-	return trace_text_pieces(p, task->text, task->len);
-}
-
-static char *put_context(char *p, struct trace_head *head, const struct trace_entry *entry)
-{
-	u16 context = entry->flags << 8 | entry->preempt_count;
-
-	if (!head)
-		return trace_lat_text(p, entry);
-	if (context != head->context) {
-		head->context = context;
-		trace_lat_text(head->context_text, entry);
-	}
-	return trace_text_pieces(p, head->context_text, TRACE_LAT_TEXT);
-}
-
-/* Of a time in microseconds. */
-static char *put_new_second(char *p, u64 *usecs)
-{
-	u32 rest;
-	u64 seconds = div_u64_rem(*usecs, USEC_PER_SEC, &rest);
-
-	*usecs -= rest;
 	*p++ = ' ';
-	p = trace_text_dec(p, (unsigned long)seconds, 5, ' ');
+	p = trace_text_dec(p, (unsigned long)div_u64(second, USEC_PER_SEC), 5, ' ');
 	*p++ = '.';
 	return p;
 }
 
-static __always_inline char *put_time(char *p, struct trace_head *head,
-				      struct trace_iterator *iter, u64 ts)
+/* Where the clock counts something else. */
+static char *put_ticks(char *p, u64 ts)
 {
-	u64 usecs, second;
+	*p++ = ' ';
+	return trace_text_dec(p, ts, 12, ' ');
+}
 
-	if (!(iter->iter_flags & TRACE_FILE_TIME_IN_NS)) {
-		*p++ = ' ';
-		return trace_text_dec(p, ts, 12, ' ');
+static noinline char *put_head(char *p, struct trace_iterator *iter, u64 shape, u64 second)
+{
+	p = put_task(p, iter->ent->pid, iter->cpu, shape & TRACE_ITER(RECORD_TGID));
+	if (shape & TRACE_ITER(IRQ_INFO))
+		p = trace_lat_text(p, iter->ent);
+	return shape & SHAPE_NS ? put_second(p, second) : p;
+}
+
+/* Return: the microseconds of a second, which the time is shortened to. */
+static u64 cut_second(u64 *usecs)
+{
+	u32 rest;
+
+	div_u64_rem(*usecs, USEC_PER_SEC, &rest);
+	*usecs -= rest;
+	return rest;
+}
+
+static noinline struct trace_head_line *
+keep_head(struct trace_head *head, struct trace_head_line *line, u64 key,
+	  struct trace_iterator *iter, u64 shape, u64 usecs)
+{
+	if (head->shape != shape) {
+		memset(head->lines, 0, sizeof(head->lines));
+		head->shape = shape;
 	}
-	usecs = ns2usecs(ts);
-	if (!head) {
-		second = usecs;
-		p = put_new_second(p, &second);
-		return trace_text_usecs(p, usecs - second);
-	}
-	if (unlikely(usecs - head->second >= USEC_PER_SEC)) {
-		head->second = usecs;
-		head->second_len = put_new_second(head->second_text, &head->second) -
-				   head->second_text;
-	}
-	p = trace_text_pieces(p, head->second_text, head->second_len);
-	return trace_text_usecs(p, usecs - head->second);
+	cut_second(&usecs);
+	line->key = key;
+	line->cpu = iter->cpu;
+	line->second = usecs;
+	line->len = put_head(line->text, iter, shape, usecs) - line->text;
+	return line;
+}
+
+/* Return: the line's beginning, which is kept. */
+static __always_inline struct trace_head_line *
+find_head(struct trace_head *head, struct trace_iterator *iter, u64 shape, u64 usecs)
+{
+	const struct trace_entry *entry = iter->ent;
+	u64 key = (u64)head->read << 48 | (u64)(u32)entry->pid << 16 | entry->flags << 8 |
+		  entry->preempt_count;
+	struct trace_head_line *line = &head->lines[hash_64(key + iter->cpu, TRACE_HEAD_BITS)];
+
+	/* The address is not worked out for each member. */
+	OPTIMIZER_HIDE_VAR(line);
+	if (unlikely(line->key != key || line->cpu != iter->cpu || head->shape != shape ||
+		     usecs - line->second >= USEC_PER_SEC))
+		return keep_head(head, line, key, iter, shape, usecs);
+	return line;
 }
 
 /**
@@ -155,10 +147,18 @@ static __always_inline char *put_time(char *p, struct trace_head *head,
  */
 void trace_print_time(struct trace_iterator *iter, u64 ts)
 {
-	char *to = trace_seq_room(&iter->seq, TIME_MAX);
+	char *p = trace_seq_room(&iter->seq, TIME_MAX);
+	u64 usecs = ns2usecs(ts), rest;
 
-	if (to)
-		trace_seq_wrote(&iter->seq, put_time(to, head_of(iter), iter, ts));
+	if (!p)
+		return;
+	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
+		rest = cut_second(&usecs);
+		p = trace_text_padded(put_second(p, usecs), rest, 6);
+	} else {
+		p = put_ticks(p, ts);
+	}
+	trace_seq_wrote(&iter->seq, p);
 }
 
 /**
@@ -169,17 +169,29 @@ void trace_print_time(struct trace_iterator *iter, u64 ts)
  */
 int trace_print_context(struct trace_iterator *iter)
 {
-	unsigned long flags = iter->tr->trace_flags;
-	struct trace_head *head = head_of(iter);
-	struct trace_entry *entry = iter->ent;
 	char *p = trace_seq_room(&iter->seq, HEAD_MAX);
+	struct trace_reader *reader = trace_reader_of(iter);
+	u64 shape = iter->tr->trace_flags & SHAPE_FLAGS;
+	struct trace_head_line *line;
+	u64 usecs = 0;
 
 	if (unlikely(!p))
 		return 0;
-	p = put_task(p, head, entry->pid, iter->cpu, flags & TRACE_ITER(RECORD_TGID));
-	if (flags & TRACE_ITER(IRQ_INFO))
-		p = put_context(p, head, entry);
-	p = put_time(p, head, iter, iter->ts);
+	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
+		shape |= SHAPE_NS;
+		usecs = div_u64(iter->ts + 500, NSEC_PER_USEC);
+	}
+	if (likely(reader)) {
+		line = find_head(&reader->head, iter, shape, usecs);
+		p = trace_text_pieces(p, line->text, line->len);
+		usecs -= line->second;
+	} else {
+		u64 second = usecs;
+
+		usecs = cut_second(&second);
+		p = put_head(p, iter, shape, second);
+	}
+	p = shape & SHAPE_NS ? trace_text_padded(p, usecs, 6) : put_ticks(p, iter->ts);
 	trace_seq_wrote(&iter->seq, trace_text_put(p, ": "));
 	return 1;
 }

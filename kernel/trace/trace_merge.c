@@ -75,7 +75,8 @@ bool trace_merge_alloc(struct trace_iterator *iter)
 {
 	struct trace_reader *reader = trace_reader_of(iter);
 
-	if (!(iter->iter_flags & TRACE_FILE_TIME_IN_NS))
+	if (iter->cpu_file != RING_BUFFER_ALL_CPUS ||
+	    !(iter->iter_flags & TRACE_FILE_TIME_IN_NS))
 		return false;
 	if (!reader->merge) {
 		reader->merge = kzalloc_flex(*reader->merge, heads, nr_cpu_ids);
@@ -128,42 +129,70 @@ static bool merge_is_first(const struct trace_merge *merge)
 	return true;
 }
 
+static noinline void merge_sink(struct trace_merge *merge)
+{
+	min_heap_sift_down_inline(&merge->heap, 0, &head_order, NULL);
+}
+
+static noinline void merge_pop(struct trace_iterator *iter, struct trace_merge *merge)
+{
+	int cpu = merge->heads->cpu;
+
+	min_heap_pop_inline(&merge->heap, &head_order, NULL);
+	merge_missed(iter, merge, cpu);
+}
+
 /* The event of the CPU at the top, after all that were read are passed. */
 static __always_inline struct trace_entry *
-merge_top(struct trace_iterator *iter, struct trace_merge *merge, unsigned long *lost)
+merge_top(struct trace_iterator *iter, struct trace_merge *merge, u64 *ts, unsigned long *lost)
 {
 	struct merge_head *top = merge->heads;
 	struct trace_entry *entry;
 	int cpu;
-	u64 ts;
 
-	while (merge->heap.nr) {
+	while (likely(merge->heap.nr)) {
 		cpu = top->cpu;
-		entry = trace_peek_entry(iter, cpu, &ts, lost);
-		if (!entry) {
-			min_heap_pop_inline(&merge->heap, &head_order, NULL);
-			merge_missed(iter, merge, cpu);
+		entry = trace_peek_entry(iter, cpu, ts, lost);
+		if (unlikely(!entry)) {
+			merge_pop(iter, merge);
 			continue;
 		}
-		if (ts != top->ts) {
-			top->ts = ts;
-			/* Mostly the next event is of the same CPU. */
-			if (merge_is_first(merge))
-				return entry;
-			min_heap_sift_down_inline(&merge->heap, 0, &head_order, NULL);
-		}
+		if (*ts == top->ts)
+			return entry;
+		top->ts = *ts;
+		/* Mostly the next event is of the same CPU. */
+		if (merge_is_first(merge))
+			return entry;
+		merge_sink(merge);
 		if (top->cpu == cpu)
 			return entry;
 	}
 	return NULL;
 }
 
+/* Asks the CPUs that are not in the heap, too. */
+static noinline struct trace_entry *
+merge_all(struct trace_iterator *iter, struct trace_merge *merge, u64 *ts, unsigned long *lost)
+{
+	struct trace_entry *entry;
+
+	merge_fill(iter, merge);
+	trace_reader_of(iter)->merged = true;
+	entry = merge_top(iter, merge, ts, lost);
+	if (!entry) {
+		*ts = 0;
+		*lost = 0;
+		iter->ent_size = 0;
+	}
+	return entry;
+}
+
 /**
  * trace_merge_next - look at the oldest of the CPUs' next events
  * @iter: the reader, for which trace_merge_usable() holds; its @ent_size is set
- * @cpu: gets the event's CPU, or -1; may be NULL
- * @ts: gets its time, or 0; may be NULL
- * @lost: gets how many were lost before it, or 0; may be NULL
+ * @cpu: gets the event's CPU, or -1
+ * @ts: gets its time, or 0
+ * @lost: gets how many were lost before it, or 0
  *
  * Return: the event; NULL at the end.
  */
@@ -172,29 +201,12 @@ struct trace_entry *trace_merge_next(struct trace_iterator *iter, int *cpu, u64 
 {
 	struct trace_reader *reader = trace_reader_of(iter);
 	struct trace_merge *merge = reader->merge;
-	const struct merge_head none = { .cpu = -1 }, *head = merge->heads;
 	struct trace_entry *entry = NULL;
-	unsigned long any = 0;
-	bool filled = false;
 
-	lost = lost ?: &any;
-	while (1) {
-		if (likely(reader->merged))
-			entry = merge_top(iter, merge, lost);
-		if (likely((entry && head->ts < merge->until) || filled))
-			break;
-		merge_fill(iter, merge);
-		reader->merged = true;
-		filled = true;
-	}
-	if (!entry) {
-		head = &none;
-		*lost = 0;
-		iter->ent_size = 0;
-	}
-	if (cpu)
-		*cpu = head->cpu;
-	if (ts)
-		*ts = head->ts;
+	if (likely(reader->merged))
+		entry = merge_top(iter, merge, ts, lost);
+	if (unlikely(!entry || *ts >= merge->until))
+		entry = merge_all(iter, merge, ts, lost);
+	*cpu = likely(entry) ? merge->heads->cpu : -1;
 	return entry;
 }

@@ -35,7 +35,7 @@
 #include "trace_text.h"
 
 #define NAMES_BITS	11
-#define NAMES_WAYS	2
+#define FORMATS_BITS	5
 #define NAMES_TEXT	(128 << 10)
 
 /**
@@ -54,13 +54,15 @@ struct trace_name {
 
 /**
  * struct trace_name_store - names of a reader
- * @names: hashed by address; of those that share a slot, the last ones stay, the newest first
+ * @names: hashed by address; of those that share a slot, the last two stay, the newer first
  * @used: how much of @text is
+ * @formats: formats that were parsed, of events that may be a module's; hashed, too
  * @text: the names, one after the other, each from a piece on; when it is full, all are forgotten
  */
 struct trace_name_store {
-	struct trace_name	names[1 << NAMES_BITS][NAMES_WAYS];
+	struct trace_name	names[1 << NAMES_BITS][2];
 	u32			used;
+	struct trace_text_parsed formats[1 << FORMATS_BITS];
 	char			text[NAMES_TEXT] __aligned(TRACE_TEXT_PIECE);
 };
 
@@ -78,7 +80,7 @@ struct trace_iterator *trace_reader_init(struct trace_reader *reader)
 	if (!reader)
 		return NULL;
 	reader->iter.iter_flags = TRACE_FILE_NAMES;
-	trace_head_init(&reader->head);
+	trace_head_begin(&reader->head);
 	return &reader->iter;
 }
 
@@ -94,7 +96,7 @@ void trace_reader_begin(struct trace_iterator *iter)
 		return;
 	reader->event = NULL;
 	reader->merged = false;
-	trace_head_forget(&reader->head);
+	trace_head_begin(&reader->head);
 }
 
 /**
@@ -116,6 +118,8 @@ void trace_reader_free(struct trace_iterator *iter)
 static void names_forget(struct trace_name_store *store)
 {
 	memset(store->names, 0, sizeof(store->names));
+	for (int i = 0; i < ARRAY_SIZE(store->formats); i++)
+		store->formats[i].format = NULL;
 	store->used = 0;
 }
 
@@ -148,7 +152,7 @@ static struct trace_name_store *names_get(struct trace_iterator *iter)
 	return reader->names;
 }
 
-/* Return: NAMES_WAYS of them. */
+/* Return: two of them. */
 static struct trace_name *name_slot(struct trace_name_store *store, unsigned long addr)
 {
 	return store->names[hash_long(addr, NAMES_BITS)];
@@ -168,7 +172,7 @@ static void name_keep(struct trace_name_store *store, unsigned long addr,
 	if (TRACE_TEXT_PIECES(len) > NAMES_TEXT - store->used)
 		names_forget(store);
 	slot = name_slot(store, addr);
-	memmove(slot + 1, slot, (NAMES_WAYS - 1) * sizeof(*slot));
+	slot[1] = slot[0];
 	*slot = (struct trace_name) {
 		.addr = addr,
 		.at = store->used,
@@ -195,13 +199,11 @@ static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_
 		trace_seq_print_sym(s, addr, kind == TRACE_NAME_OFFSET);
 }
 
-/* Not at the first place of its slot, if anywhere. */
-static noinline void name_find(struct trace_iterator *iter, unsigned long addr,
-			       enum trace_name_kind kind)
+static noinline void name_look_up(struct trace_iterator *iter, unsigned long addr,
+				  enum trace_name_kind kind)
 {
 	struct trace_name_store *store = names_get(iter);
 	struct trace_seq *s = &iter->seq;
-	const struct trace_name *slot;
 	unsigned int start;
 	bool stays;
 
@@ -209,18 +211,33 @@ static noinline void name_find(struct trace_iterator *iter, unsigned long addr,
 		name_print_slow(s, addr, kind);
 		return;
 	}
-	slot = name_slot(store, addr);
-	for (unsigned int i = 0; i < NAMES_WAYS; i++) {
-		if (slot[i].addr == addr && slot[i].kind == kind) {
-			name_print(s, &store->text[slot[i].at], slot[i].len);
-			return;
-		}
-	}
 	stays = name_stays(addr);
 	start = trace_seq_used(s);
 	name_print_slow(s, addr, kind);
 	if (stays && !trace_seq_has_overflowed(s))
 		name_keep(store, addr, kind, &s->buffer[start], trace_seq_used(s) - start);
+}
+
+/* Return: the names that hold; NULL if they have to be looked after first. */
+static __always_inline struct trace_name_store *names_now(struct trace_iterator *iter)
+{
+	struct trace_reader *reader = trace_reader_of(iter);
+
+	if (unlikely(!reader || reader->removals != module_text_removals()))
+		return NULL;
+	return reader->names;
+}
+
+/* Return: a name, if it is kept. */
+static __always_inline const struct trace_name *
+name_now(struct trace_name_store *store, unsigned long addr, enum trace_name_kind kind)
+{
+	const struct trace_name *slot = name_slot(store, addr);
+
+	if (likely(slot->addr == addr && slot->kind == kind && addr))
+		return slot;
+	slot++;
+	return slot->addr == addr && slot->kind == kind && addr ? slot : NULL;
 }
 
 /**
@@ -234,36 +251,68 @@ static noinline void name_find(struct trace_iterator *iter, unsigned long addr,
 void trace_print_name(struct trace_iterator *iter, unsigned long addr,
 		      enum trace_name_kind kind)
 {
-	struct trace_reader *reader = trace_reader_of(iter);
-	const struct trace_name *slot;
+	struct trace_name_store *store = names_now(iter);
+	const struct trace_name *name = likely(store) ? name_now(store, addr, kind) : NULL;
 
-	if (likely(reader && reader->names && reader->removals == module_text_removals())) {
-		slot = name_slot(reader->names, addr);
-		if (likely(slot->addr == addr && slot->kind == kind && addr)) {
-			name_print(&iter->seq, &reader->names->text[slot->at], slot->len);
-			return;
-		}
-	}
-	name_find(iter, addr, kind);
+	if (likely(name))
+		name_print(&iter->seq, &store->text[name->at], name->len);
+	else
+		name_look_up(iter, addr, kind);
 }
 
 /**
- * trace_reader_event - how events of a type are printed
- * @iter: the reader
- * @type: the type
+ * trace_print_call - print a line's end: "FUNCTION <-CALLER" and a line feed
+ * @iter: the reader; the text goes to its trace_seq
+ * @ip: the function
+ * @parent_ip: its caller
+ * @kind: how both are written
  *
- * Context: trace_event_sem is held since trace_reader_begin().
- * Return: as ftrace_find_event().
+ * Return: false if the names have to be printed one by one, as they are not at hand.
  */
-struct trace_event *trace_reader_event(struct trace_iterator *iter, int type)
+bool trace_print_call(struct trace_iterator *iter, unsigned long ip, unsigned long parent_ip,
+		      enum trace_name_kind kind)
 {
-	struct trace_reader *reader = trace_reader_of(iter);
+	struct trace_name_store *store = names_now(iter);
+	const struct trace_name *name, *caller;
+	char *p;
 
-	if (!reader)
-		return ftrace_find_event(type);
-	if (!reader->event || reader->event->type != type)
-		reader->event = ftrace_find_event(type);
-	return reader->event;
+	if (unlikely(!store))
+		return false;
+	name = name_now(store, ip, kind);
+	caller = name_now(store, parent_ip, kind);
+	if (unlikely(!name || !caller))
+		return false;
+	p = trace_seq_room(&iter->seq, name->len + 3 + TRACE_TEXT_PIECES(caller->len) +
+				       TRACE_TEXT_PIECE);
+	if (unlikely(!p))
+		return false;
+	p = trace_text_pieces(p, &store->text[name->at], name->len);
+	p = trace_text_put(p, " <-");
+	p = trace_text_pieces(p, &store->text[caller->at], caller->len);
+	trace_seq_wrote(&iter->seq, trace_text_put(p, "\n"));
+	return true;
+}
+
+/**
+ * trace_print_format - print an event's text, if its format is simple
+ * @iter: the reader; the text goes to its trace_seq
+ * @format: the format, which stays where it is as long as its module
+ * @args: its arguments, which the caller does not use after this
+ *
+ * Context: as trace_print_name().
+ * Return: whether it was printed. Else trace_seq_vprintf() has to.
+ */
+bool trace_print_format(struct trace_iterator *iter, const char *format, va_list args)
+{
+	struct trace_name_store *store = names_get(iter);
+	struct trace_text_parsed *kept;
+
+	if (unlikely(!store))
+		return trace_seq_format(&iter->seq, NULL, format, args);
+	kept = &store->formats[hash_ptr(format, FORMATS_BITS)];
+	if (unlikely(kept->format != format))
+		trace_text_keep(kept, format);
+	return trace_seq_format(&iter->seq, kept, format, args);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -2,7 +2,9 @@
 #ifndef _TRACE_NAMES_H
 #define _TRACE_NAMES_H
 
+#include <linux/module_symbol.h>
 #include <linux/trace_events.h>
+#include <asm/barrier.h>
 
 #include "trace_head.h"
 
@@ -56,11 +58,28 @@ static inline struct trace_reader *trace_reader_of(struct trace_iterator *iter)
 	return container_of(iter, struct trace_reader, iter);
 }
 
+/*
+ * How often names of modules have ended. It is read before a name is looked up, which holds as
+ * long as it stays.
+ */
+static inline unsigned int module_text_removals(void)
+{
+#ifdef CONFIG_MODULES
+	/* Before the lookup. Pairs with count_removal(). */
+	return smp_load_acquire(&module_removals);
+#else
+	return 0;
+#endif
+}
+
 struct trace_iterator *trace_reader_init(struct trace_reader *reader);
 void trace_reader_begin(struct trace_iterator *iter);
 void trace_reader_free(struct trace_iterator *iter);
-struct trace_event *trace_reader_event(struct trace_iterator *iter, int type);
 void trace_print_name(struct trace_iterator *iter, unsigned long addr,
 		      enum trace_name_kind kind);
+bool trace_print_call(struct trace_iterator *iter, unsigned long ip, unsigned long parent_ip,
+		      enum trace_name_kind kind);
+__printf(2, 0)
+bool trace_print_format(struct trace_iterator *iter, const char *format, va_list args);
 
 #endif /* _TRACE_NAMES_H */

@@ -2,65 +2,95 @@
 /*
  * Numbers as text, for the lines of a trace: see trace_text.h.
  */
+#include <linux/array_size.h>
+#include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
-#include <linux/hex.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include <asm/page.h>
 
 #include "trace_text.h"
 
-/* All numbers of two digits */
-const char trace_text_pairs[200] = {
-	'0', '0', '0', '1', '0', '2', '0', '3', '0', '4', '0', '5', '0', '6', '0', '7', '0', '8',
-	'0', '9', '1', '0', '1', '1', '1', '2', '1', '3', '1', '4', '1', '5', '1', '6', '1', '7',
-	'1', '8', '1', '9', '2', '0', '2', '1', '2', '2', '2', '3', '2', '4', '2', '5', '2', '6',
-	'2', '7', '2', '8', '2', '9', '3', '0', '3', '1', '3', '2', '3', '3', '3', '4', '3', '5',
-	'3', '6', '3', '7', '3', '8', '3', '9', '4', '0', '4', '1', '4', '2', '4', '3', '4', '4',
-	'4', '5', '4', '6', '4', '7', '4', '8', '4', '9', '5', '0', '5', '1', '5', '2', '5', '3',
-	'5', '4', '5', '5', '5', '6', '5', '7', '5', '8', '5', '9', '6', '0', '6', '1', '6', '2',
-	'6', '3', '6', '4', '6', '5', '6', '6', '6', '7', '6', '8', '6', '9', '7', '0', '7', '1',
-	'7', '2', '7', '3', '7', '4', '7', '5', '7', '6', '7', '7', '7', '8', '7', '9', '8', '0',
-	'8', '1', '8', '2', '8', '3', '8', '4', '8', '5', '8', '6', '8', '7', '8', '8', '8', '9',
-	'9', '0', '9', '1', '9', '2', '9', '3', '9', '4', '9', '5', '9', '6', '9', '7', '9', '8',
-	'9', '9',
-};
-
-/* Writes the digits of a value in front of a pointer. Return: the first of them. */
-static char *digits_before(char *end, u64 value)
+/* Of up to 8 digits, without the zeros in front */
+static __always_inline char *put_digits(char *to, u64 digits)
 {
-	unsigned int low;
+	unsigned int nr = (fls64(digits | 1) + 7) / 8;
 
-	/* From here on, divisions of 32 bits do. */
-	while (value > U32_MAX) {
-		low = do_div(value, 100);
-		end -= 2;
-		trace_text_pair(end, low);
-	}
-	for (low = value; low >= 100; low /= 100) {
-		end -= 2;
-		trace_text_pair(end, low % 100);
-	}
-	if (low >= 10) {
-		end -= 2;
-		trace_text_pair(end, low);
-	} else {
-		*--end = '0' + low;
-	}
-	return end;
+	return trace_text_put_digits(to, digits << 8 * (8 - nr), nr);
 }
 
-/* Copies the end of a buffer to @to, behind as many of @pad as the width asks for. */
-static char *put_right(char *to, const char *from, const char *end, unsigned int width, char pad)
-{
-	unsigned int len = end - from;
+#define MORE_DIGITS	100000000
 
-	for (; width > len; width--)
-		*to++ = pad;
-	while (from < end)
-		*to++ = *from++;
-	return to;
+static noinline char *put_more_dec(char *to, u64 value)
+{
+	u32 low;
+
+	value = div_u64_rem(value, MORE_DIGITS, &low);
+	if (value >= MORE_DIGITS)
+		to = put_more_dec(to, value);
+	else
+		to = put_digits(to, trace_text_digits(value));
+	return trace_text_padded(to, low, 8);
+}
+
+static __always_inline char *put_dec(char *to, u64 value)
+{
+	if (value < 10) {
+		*to = '0' + value;
+		return to + 1;
+	}
+	if (unlikely(value >= MORE_DIGITS))
+		return put_more_dec(to, value);
+	return put_digits(to, trace_text_digits(value));
+}
+
+/* The 8 hexadecimal digits, as in trace_text_digits(), but as characters less '0' */
+static __always_inline u64 hex_digits(u32 value)
+{
+	u64 x = value, letters;
+
+	x = (x << 16 | x) & 0x0000ffff0000ffff;
+	x = (x << 8 | x) & 0x00ff00ff00ff00ff;
+	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
+	letters = ((x + 0x0606060606060606) >> 4) & 0x0101010101010101;
+	return x + letters * ('a' - '0' - 10);
+}
+
+static __always_inline char *put_hex(char *to, u64 value)
+{
+	u32 high = value >> 32;
+
+	if (!high)
+		return put_digits(to, hex_digits(value));
+	to = put_digits(to, hex_digits(high));
+	return trace_text_put_digits(to, hex_digits(value), 8);
+}
+
+static __always_inline char *put_int(char *to, s64 value)
+{
+	if (value < 0)
+		*to++ = '-';
+	return put_dec(to, value < 0 ? -(u64)value : value);
+}
+
+/* Moves a text to the right. Return: its end. */
+static char *pad_left(char *text, const char *end, unsigned int width, char pad)
+{
+	unsigned int len = end - text;
+
+	if (likely(len >= width))
+		return text + len;
+	memmove(text + width - len, text, len);
+	memset(text, pad, width - len);
+	return text + width;
+}
+
+/* Ends a text with blanks. */
+static char *pad_right(char *text, char *end, unsigned int width)
+{
+	while (end < text + width)
+		*end++ = ' ';
+	return end;
 }
 
 /**
@@ -74,38 +104,7 @@ static char *put_right(char *to, const char *from, const char *end, unsigned int
  */
 char *trace_text_dec(char *to, u64 value, unsigned int width, char pad)
 {
-	char buf[TRACE_TEXT_DEC_MAX], *end = buf + sizeof(buf);
-
-	return put_right(to, digits_before(end, value), end, width, pad);
-}
-
-/* As put_right(), but in front of the spaces. */
-static char *put_left(char *to, const char *from, const char *end, unsigned int width)
-{
-	char *stop = to + width;
-
-	to = put_right(to, from, end, 0, ' ');
-	while (to < stop)
-		*to++ = ' ';
-	return to;
-}
-
-static char *hex_before(char *end, u64 value)
-{
-	do {
-		*--end = hex_asc_lo(value);
-		value >>= 4;
-	} while (value);
-	return end;
-}
-
-static char *int_before(char *end, int value)
-{
-	char *from = digits_before(end, value < 0 ? -(u32)value : value);
-
-	if (value < 0)
-		*--from = '-';
-	return from;
+	return pad_left(to, put_dec(to, value), width, pad);
 }
 
 /**
@@ -118,9 +117,7 @@ static char *int_before(char *end, int value)
  */
 char *trace_text_int(char *to, int value, unsigned int width)
 {
-	char buf[TRACE_TEXT_DEC_MAX], *end = buf + sizeof(buf);
-
-	return put_right(to, int_before(end, value), end, width, ' ');
+	return pad_left(to, put_int(to, value), width, ' ');
 }
 
 /**
@@ -133,9 +130,7 @@ char *trace_text_int(char *to, int value, unsigned int width)
  */
 char *trace_text_int_left(char *to, int value, unsigned int width)
 {
-	char buf[TRACE_TEXT_DEC_MAX], *end = buf + sizeof(buf);
-
-	return put_left(to, int_before(end, value), end, width);
+	return pad_right(to, put_int(to, value), width);
 }
 
 /**
@@ -148,138 +143,185 @@ char *trace_text_int_left(char *to, int value, unsigned int width)
  */
 char *trace_text_hex(char *to, u64 value, unsigned int width)
 {
-	char buf[TRACE_TEXT_HEX_MAX], *end = buf + sizeof(buf);
-
-	return put_right(to, hex_before(end, value), end, width, '0');
+	return pad_left(to, put_hex(to, value), width, '0');
 }
 
-/**
- * struct text_spec - one conversion of a format
- * @width: how many characters, at least
- * @zero: pad with zeros
- * @left: pad on the right
- * @longs: how many times "l"
- * @type: the letter
- */
-struct text_spec {
-	unsigned int	width;
-	bool		zero;
-	bool		left;
-	u8		longs;
-	char		type;
-};
-
-/* Return: the end of the conversion that begins behind a '%'. */
-static const char *parse_spec(const char *format, struct text_spec *spec)
+/* Return: the end of the width, which is written to the part. */
+static noinline const char *parse_width(const char *format, struct trace_text_part *part)
 {
-	*spec = (struct text_spec) { };
 	for (;; format++) {
 		if (*format == '0')
-			spec->zero = true;
+			part->zero = true;
 		else if (*format == '-')
-			spec->left = true;
+			part->left = true;
 		else
 			break;
 	}
 	/* A longer width than this has no room to be written, and is left to vsnprintf(). */
-	for (; isdigit(*format) && spec->width < 100; format++)
-		spec->width = 10 * spec->width + *format - '0';
-	for (; *format == 'l' && spec->longs < 2; format++)
-		spec->longs++;
-	spec->type = *format;
-	return *format ? format + 1 : format;
+	for (; isdigit(*format) && part->width < 25; format++)
+		part->width = 10 * part->width + *format - '0';
+	return format;
 }
 
-/* Return: the end of the text; NULL where it is too long, or not one of ours to print. */
-static char *put_string(char *to, char *end, const char *text, const struct text_spec *spec)
+/* A conversion, or the end of the format. Return: its end. */
+static __always_inline const char *parse_part(const char *format, struct trace_text_part *part)
+{
+	char type;
+
+	*part = (struct trace_text_part) { };
+	if (!*format)
+		return format;
+	type = *++format;
+	if (unlikely(type <= '9' && type != '%')) {
+		format = parse_width(format, part);
+		type = *format;
+	}
+	for (; type == 'l' && part->longs < 2; part->longs++)
+		type = *++format;
+	if (unlikely(type == 'L' && !part->longs)) {
+		part->longs = 2;
+		type = *++format;
+	}
+	part->type = type ?: '?';
+	return type ? format + 1 : format;
+}
+
+/**
+ * trace_text_keep - parse a format, for trace_text_format_kept()
+ * @kept: where to
+ * @format: the format
+ */
+void trace_text_keep(struct trace_text_parsed *kept, const char *format)
+{
+	struct trace_text_part *part = kept->parts;
+	unsigned int used = 0, len;
+	const char *text;
+
+	kept->format = format;
+	for (int i = 0; i < ARRAY_SIZE(kept->parts); i++, part++) {
+		text = format;
+		format = strchrnul(text, '%');
+		len = format - text;
+		if (TRACE_TEXT_PIECES(len) > sizeof(kept->text) - used)
+			break;
+		memcpy(&kept->text[used], text, len);
+		format = parse_part(format, part);
+		part->at = used;
+		part->len = len;
+		used += TRACE_TEXT_PIECES(len);
+		if (!part->type)
+			return;
+	}
+	/* Too long: not one of ours. */
+	*kept->parts = (struct trace_text_part) { .type = '?' };
+}
+
+static noinline char *put_width(char *text, char *end, const struct trace_text_part *part)
+{
+	return part->left ? pad_right(text, end, part->width) :
+			    pad_left(text, end, part->width, part->zero ? '0' : ' ');
+}
+
+/* Return: the end of a text; NULL if it is not one of ours to print, or has no room. */
+static char *put_string(char *to, const char *end, const char *text)
 {
 	unsigned int len;
 
-	if ((unsigned long)text < PAGE_SIZE || IS_ERR_VALUE(text) || spec->zero || spec->longs)
+	if ((unsigned long)text < PAGE_SIZE || IS_ERR_VALUE(text))
 		return NULL;
 	len = strlen(text);
-	if (max(len, spec->width) > end - to)
+	if (len > end - to)
 		return NULL;
-	return spec->left ? put_left(to, text, text + len, spec->width) :
-			    put_right(to, text, text + len, spec->width, ' ');
+	memcpy(to, text, len);
+	return to + len;
 }
 
-/* The same, of a number without its sign. */
-static char *put_number(char *to, char *end, u64 value, bool negative,
-			const struct text_spec *spec)
+/* Of a format that is kept, or not. */
+static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
+				      const struct trace_text_parsed *kept, const char *format,
+				      va_list args)
 {
-	char buf[TRACE_TEXT_DEC_MAX + 1], *from, *stop = buf + sizeof(buf);
-	unsigned int len;
+	const struct trace_text_part *part = is_kept ? kept->parts : NULL;
+	char *start = to, *end = to + room - TRACE_TEXT_DEC_MAX, *text;
+	struct trace_text_part parsed;
+	u64 value;
 
-	from = spec->type == 'x' ? hex_before(stop, value) : digits_before(stop, value);
-	if (negative) {
-		/* The zeros would be behind the sign. */
-		if (spec->zero)
-			return NULL;
-		*--from = '-';
+	if (room < TRACE_TEXT_DEC_MAX)
+		return -1;
+	for (;; part++) {
+		if (is_kept) {
+			if (TRACE_TEXT_PIECES(part->len) >= end - to)
+				return -1;
+			to = trace_text_pieces(to, kept->text + part->at, part->len);
+		} else {
+			for (; to < end && *format && *format != '%'; format++)
+				*to++ = *format;
+			if (to >= end)
+				return -1;
+			format = parse_part(format, &parsed);
+			part = &parsed;
+		}
+		text = to;
+		if (part->type == 'd' || part->type == 'i') {
+			value = part->longs == 2 ? va_arg(args, long long) :
+				part->longs ? va_arg(args, long) : va_arg(args, int);
+			/* Zeros would be behind the sign. */
+			if (part->zero && (s64)value < 0)
+				return -1;
+			to = put_int(to, value);
+		} else if (part->type == 'x' || part->type == 'u') {
+			value = part->longs == 2 ? va_arg(args, unsigned long long) :
+				part->longs ? va_arg(args, unsigned long) :
+				va_arg(args, unsigned int);
+			to = part->type == 'x' ? put_hex(to, value) : put_dec(to, value);
+		} else if (part->type == 's' && !part->longs && !part->zero) {
+			to = put_string(to, end, va_arg(args, const char *));
+			if (!to)
+				return -1;
+		} else if (part->type == 'c' && !part->longs && !part->zero) {
+			*to++ = (char)va_arg(args, int);
+		} else if (part->type == '%' && !part->longs && !part->width) {
+			*to++ = '%';
+		} else {
+			return part->type ? -1 : to - start;
+		}
+		if (unlikely(part->width)) {
+			if (part->width > end - text)
+				return -1;
+			to = put_width(text, to, part);
+		}
 	}
-	len = stop - from;
-	if (max(len, spec->width) > end - to)
-		return NULL;
-	return spec->left ? put_left(to, from, stop, spec->width) :
-			    put_right(to, from, stop, spec->width, spec->zero ? '0' : ' ');
 }
 
 /**
  * trace_text_format - write as vsnprintf() does, if the format is simple
  * @to: where to
  * @room: the characters at @to
- * @format: the format; simple ones have %d, %i, %u, %x, %s, %c and %%, with "l" or "ll",
+ * @format: the format; simple ones have %d, %i, %u, %x, %s, %c and %%, with "l", "ll" or "L",
  *	a width, '0' or '-'
  * @args: its arguments
  *
  * Most events' formats are simple.
  *
- * Return: the length of the text, without a NUL; -1 if @room does not do, or the format
- * is not simple, and @to has to be written again.
+ * Return: the length of the text, without a NUL; -1 if the format is not simple, or @room does
+ * not do with TRACE_TEXT_SPARE characters more than the text, and @to has to be written again.
  */
 int trace_text_format(char *to, unsigned int room, const char *format, va_list args)
 {
-	char *start = to, *end = to + room;
-	struct text_spec spec;
-	s64 value;
+	return put_format(to, room, false, NULL, format, args);
+}
 
-	while (*format) {
-		if (*format != '%') {
-			if (to == end)
-				return -1;
-			*to++ = *format++;
-			continue;
-		}
-		format = parse_spec(format + 1, &spec);
-		switch (spec.type) {
-		case 's':
-			to = put_string(to, end, va_arg(args, const char *), &spec);
-			break;
-		case 'd':
-		case 'i':
-			value = spec.longs == 2 ? va_arg(args, long long) :
-				spec.longs ? va_arg(args, long) : va_arg(args, int);
-			to = put_number(to, end, value < 0 ? -(u64)value : value, value < 0, &spec);
-			break;
-		case 'u':
-		case 'x':
-			value = spec.longs == 2 ? va_arg(args, unsigned long long) :
-				spec.longs ? va_arg(args, unsigned long) :
-				va_arg(args, unsigned int);
-			to = put_number(to, end, value, false, &spec);
-			break;
-		case 'c':
-		case '%':
-			if (to == end || spec.width || spec.longs || spec.left || spec.zero)
-				return -1;
-			*to++ = spec.type == '%' ? '%' : (char)va_arg(args, int);
-			break;
-		default:
-			return -1;
-		}
-		if (!to)
-			return -1;
-	}
-	return to - start;
+/**
+ * trace_text_format_kept - the same, of a format that trace_text_keep() has parsed
+ * @to: where to
+ * @room: the characters at @to
+ * @kept: the format
+ * @args: its arguments
+ *
+ * Return: as trace_text_format().
+ */
+int trace_text_format_kept(char *to, unsigned int room, const struct trace_text_parsed *kept,
+			   va_list args)
+{
+	return put_format(to, room, true, kept, NULL, args);
 }

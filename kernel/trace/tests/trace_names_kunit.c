@@ -21,13 +21,16 @@ static void text_is(struct kunit *test, const char *got, const char *end, const 
 
 static void numbers_are(struct kunit *test, u64 value, unsigned int width)
 {
-	char got[64], want[64];
+	char got[64], want[64], *end;
 
 #define CHECK(function, format, ...)					\
 	do {								\
 		memset(got, '#', sizeof(got));				\
 		snprintf(want, sizeof(want), format, ##__VA_ARGS__);	\
-		text_is(test, got, function, want);			\
+		end = function;						\
+		KUNIT_EXPECT_EQ(test, *max(end, got + TRACE_TEXT_LEAST), '#'); \
+		memset(end, '#', 2);					\
+		text_is(test, got, end, want);				\
 	} while (0)
 	CHECK(trace_text_dec(got, value, width, ' '), "%*llu", width, value);
 	CHECK(trace_text_dec(got, value, width, '0'), "%0*llu", width, value);
@@ -58,6 +61,8 @@ static void names_numbers(struct kunit *test)
 	}
 }
 
+static struct trace_text_parsed parsed;
+
 static __printf(2, 3) void format_is(struct kunit *test, const char *format, ...)
 {
 	char got[256], want[256];
@@ -67,17 +72,23 @@ static __printf(2, 3) void format_is(struct kunit *test, const char *format, ...
 	va_start(args, format);
 	len = vsnprintf(want, sizeof(want), format, args);
 	va_end(args);
-	for (int room = max(0, len - 3); room < len + 3; room++) {
+	trace_text_keep(&parsed, format);
+	for (int i = 0; i < 2 * (TRACE_TEXT_SPARE + 6); i++) {
+		int room = max(0, len - 3 + i / 2);
+
 		memset(got, '#', sizeof(got));
 		va_start(args, format);
-		done = trace_text_format(got, room, format, args);
+		done = i & 1 ? trace_text_format_kept(got, room, &parsed, args) :
+			       trace_text_format(got, room, format, args);
 		va_end(args);
 		if (got[room] != '#')
 			KUNIT_FAIL(test, "\"%s\" writes beyond %d", format, room);
-		if (done >= 0)
+		if (done >= 0) {
+			memset(got + done, '#', 2);
 			text_is(test, got, got + done, want);
-		else if (room >= len && !strpbrk(format, "p0z#+.*"))
+		} else if (room > len + TRACE_TEXT_SPARE && !strpbrk(format, "p0z#+.*")) {
 			KUNIT_FAIL(test, "\"%s\" is simple", format);
+		}
 	}
 }
 
@@ -95,7 +106,7 @@ static void names_formats(struct kunit *test)
 		format_is(test, "NR %ld (%lx, %lx)\n", (long)v, (long)v, ~(long)v);
 		format_is(test, "%d|%i|%u|%x", (int)v, (int)v, (int)v, (int)v);
 		format_is(test, "%5d|%-5d|%8x|%-12llx|%16llx", (int)v, (int)v, (int)v, v, v);
-		format_is(test, "%lld %llu %lu", v, v, (long)v);
+		format_is(test, "%lld %llu %lu 0x%Lx", v, v, (long)v, v);
 		format_is(test, "%s=%20s|%-20s|%c%%", s, s, s, 'x');
 		format_is(test, "%05d %08x", (int)v, (int)v);
 		format_is(test, "%#x %+d %zu %.3s", (int)v, (int)v, (size_t)v, s);
@@ -127,6 +138,7 @@ static void names_durations(struct kunit *test)
 		trace_seq_init(s);
 		memset(s->buffer, '#', sizeof(want) + 2);
 		trace_print_graph_duration(duration, s);
+		memset(trace_seq_buffer_ptr(s), '#', 2);
 		text_is(test, s->buffer, s->buffer + trace_seq_used(s), want);
 	}
 }
@@ -156,6 +168,7 @@ static void names_context(struct kunit *test)
 	struct trace_iterator *iter = new_reader(test);
 	struct trace_array *tr = kunit_kzalloc(test, sizeof(*tr), GFP_KERNEL);
 	struct trace_entry entry = { .flags = TRACE_FLAG_HARDIRQ, .preempt_count = 0xa3 };
+	struct trace_head *head;
 	char want[128], comm[TASK_COMM_LEN];
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
@@ -187,7 +200,9 @@ static void names_context(struct kunit *test)
 		context_is(test, iter, want);
 	}
 	/* Names of tasks are told anew by each read. */
-	trace_reader_of(iter)->head.tasks[7].text[0] = '?';
+	head = &trace_reader_of(iter)->head;
+	for (int i = 0; i < ARRAY_SIZE(head->lines); i++)
+		head->lines[i].text[0] = '?';
 	trace_seq_init(&iter->seq);
 	trace_print_context(iter);
 	KUNIT_EXPECT_EQ(test, iter->seq.buffer[0], '?');
