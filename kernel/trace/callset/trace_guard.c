@@ -20,7 +20,8 @@
  * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
  *
  * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
- * file. Both return after a pause, which doubles each time that they leave again.
+ * file: see trace_event_throttle(). Both return after a pause, which doubles each time that they
+ * leave again, and all when the last limit goes.
  *
  * Invariants:
  *  1. An instance has a struct trace_guard from its first limit until it goes.
@@ -29,9 +30,10 @@
  *     may go while it is throttled, and another may come to its address: guard_is_out() knows.
  *
  * Lock order:
- *	guard_mutex > trace_types_lock > ftrace_lock
- * guard_mutex covers the costs, which take long to measure; trace_types_lock limits, rows and the
- * looks. Samples are the CPU's own; a look reads them and may lose one that is taken at that time.
+ *	guard_mutex > event_mutex > trace_types_lock > ftrace_lock
+ * guard_mutex covers the costs, which take long to measure; event_mutex the events that leave or
+ * return; trace_types_lock limits, rows and the looks. Samples are the CPU's own; a look reads them
+ * and may lose one that is taken at that time.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
@@ -510,14 +512,14 @@ static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *s
 }
 
 /*
- * The rows that are marked leave or return. Returns how many there are, or an error: then functions
- * stay as they are until the next look.
+ * The rows that are marked leave or return. Returns how many there are, or an error: then the
+ * functions, or some events, stay as they are until the next look.
  */
 static int guard_move(struct trace_guard *guard, bool out, u64 now)
 {
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 	struct guard_row *row;
-	int nr = 0, ret;
+	int nr = 0, failed, ret;
 
 	list_for_each_entry(row, &guard->rows, node)
 		nr += row->moves;
@@ -525,21 +527,26 @@ static int guard_move(struct trace_guard *guard, bool out, u64 now)
 		return 0;
 	sites = ftrace_site_set_alloc(nr);
 
-	guard(mutex)(&ftrace_lock);
-
-	ret = sites ? guard_move_sites(guard, sites, out) : -ENOMEM;
+	scoped_guard(mutex, &ftrace_lock)
+		failed = sites ? guard_move_sites(guard, sites, out) : -ENOMEM;
+	ret = failed;
 	list_for_each_entry(row, &guard->rows, node) {
 		struct trace_event_file *file;
+		int err = failed;
 
 		if (!row->moves)
 			continue;
 		row->moves = false;
 		file = guard_file(guard, row->key);
 		if (file)
-			assign_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags, out);
+			err = trace_event_throttle(file, out, row->over == GUARD_LIMIT_OVERHEAD);
 		/* A site's text may have gone since the row was marked. */
-		else if (ret || (out && !ftrace_site_set_has(sites, row->key)))
+		else if (out && !ftrace_site_set_has(sites, row->key))
 			continue;
+		if (err) {
+			ret = err;
+			continue;
+		}
 		row->out = out;
 		row->since = now;
 		if (!out)
@@ -689,6 +696,7 @@ static void guard_look(struct work_struct *work)
 	struct trace_array *tr;
 	u64 now;
 
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	now = trace_guard_clock();
@@ -776,8 +784,8 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
 {
 	struct trace_guard *guard;
-	int cpu, ret;
-	bool had;
+	bool had, has;
+	int ret;
 
 	guard(mutex)(&guard_mutex);
 
@@ -787,6 +795,7 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 			return ret;
 	}
 
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	guard = guard_get(tr);
@@ -794,15 +803,16 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 		return -ENOMEM;
 	had = guard_has_limit(guard);
 	WRITE_ONCE(guard->max[limit], max);
-	if (had && !guard_has_limit(guard))
-		static_branch_dec(&trace_guard_on);
-	if (had || !guard_has_limit(guard))
+	has = guard_has_limit(guard);
+	if (had == has)
 		return 0;
-	/* Samples from before the last limit went are not of the time that begins now. */
-	for_each_possible_cpu(cpu)
-		guard_collect(per_cpu_ptr(guard->cpu, cpu));
+	/* Samples from before a time without limits are not of the one that begins now. */
+	guard_return_now(guard, "");
 	guard->last = trace_guard_clock();
-	static_branch_inc(&trace_guard_on);
+	if (has)
+		static_branch_inc(&trace_guard_on);
+	else
+		static_branch_dec(&trace_guard_on);
 	return 0;
 }
 
@@ -950,6 +960,7 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 		return PTR_ERR_OR_ZERO(buf);
 	text = strim(buf);
 	if (file == GUARD_THROTTLED) {
+		guard(mutex)(&event_mutex);
 		guard(mutex)(&trace_types_lock);
 		ret = tr->callset.guard ? guard_return_now(tr->callset.guard, text) : 0;
 		right = ret || !*text;

@@ -312,10 +312,11 @@ static void guard_kunit_pauses(struct kunit *test)
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct trace_event_class class = { .system = "guard" };
 	struct trace_event_call call = { .class = &class, .name = "kunit" };
-	struct trace_event_file file = { .event_call = &call };
+	struct trace_event_file file = { .event_call = &call, .tr = guard->tr };
 	unsigned int pause = 1, at = 1;
 	const struct guard_row *row;
 
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	/* A file that has gone is left alone. */
@@ -352,9 +353,10 @@ static void guard_kunit_reuse(struct kunit *test)
 	struct trace_guard *guard = guard_kunit_guard(test);
 	struct trace_event_class class = { .system = "guard" };
 	struct trace_event_call call = { .class = &class, .name = "old" };
-	struct trace_event_file file = { .event_call = &call };
+	struct trace_event_file file = { .event_call = &call, .tr = guard->tr };
 	const struct guard_row *row;
 
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	list_add(&file.list, &guard->tr->events);
@@ -399,6 +401,7 @@ static void guard_kunit_function(struct kunit *test)
 
 	if (!ip)
 		kunit_skip(test, "no site");
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	guard_kunit_take(guard, ip, 1);
@@ -461,11 +464,12 @@ static void guard_kunit_move_fails(struct kunit *test)
 	struct ftrace_filter *filter = guard->tr->ops->filter;
 	struct trace_event_class class = { .system = "guard" };
 	struct trace_event_call call = { .class = &class, .name = "kunit" };
-	struct trace_event_file file = { .event_call = &call };
+	struct trace_event_file file = { .event_call = &call, .tr = guard->tr };
 	struct guard_row *row;
 
 	if (!ip)
 		kunit_skip(test, "no site");
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_no_memory);
@@ -496,15 +500,125 @@ static void guard_kunit_move_fails(struct kunit *test)
 	ftrace_free_filter(guard->tr->ops);
 }
 
+static int guard_kunit_probes, guard_kunit_refuse;
+
+static int guard_kunit_reg(struct trace_event_call *call, enum trace_reg type, void *file)
+{
+	if (type == TRACE_REG_REGISTER && guard_kunit_refuse)
+		return guard_kunit_refuse;
+	guard_kunit_probes += type == TRACE_REG_REGISTER ? 1 : -1;
+	return 0;
+}
+
+/* The probe of an event that is throttled leaves, unless a trigger needs it, and comes back. */
+static void guard_kunit_probe(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard", .reg = guard_kunit_reg };
+	struct tracepoint tp = { .name = "kunit" };
+	struct trace_event_call call = {
+		.class = &class, .tp = &tp, .flags = TRACE_EVENT_FL_TRACEPOINT,
+	};
+	struct trace_event_call dynamic = {
+		.class = &class, .name = "kunit", .flags = TRACE_EVENT_FL_DYNAMIC,
+	};
+	struct trace_event_file file = { .event_call = &call, .tr = guard->tr };
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+
+	guard_kunit_probes = 0;
+	guard_kunit_refuse = 0;
+	list_add(&file.list, &guard->tr->events);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 1);
+	guard_kunit_take(guard, (unsigned long)&file, 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	KUNIT_EXPECT_TRUE(test, file.flags & EVENT_FILE_FL_ENABLED);
+
+	/* Triggers come and go, and one without memory; the user changes his mind. */
+	for (unsigned int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 1, 1), 0);
+		KUNIT_EXPECT_EQ(test, guard_kunit_probes, 1);
+		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 0, 1), 0);
+		KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	}
+	guard_kunit_refuse = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 1, 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	KUNIT_EXPECT_TRUE(test, file.flags & EVENT_FILE_FL_ENABLED);
+
+	/* It returns late. */
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 2), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+	guard_kunit_refuse = 0;
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 2), 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 1);
+
+	/* One that is off meanwhile stays off. */
+	guard_kunit_take(guard, (unsigned long)&file, 3);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 3), 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+
+	/* The probe of a kprobe is the event. */
+	file.event_call = &dynamic;
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 1, 0), 0);
+	guard_kunit_take(guard, (unsigned long)&file, 4);
+	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 1);
+	KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	guard_return(guard, "", 4);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 64), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
+/* Events that share a probe leave together for their cost, and alone for their rate. */
+static void guard_kunit_shared(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard", .reg = guard_kunit_reg };
+	struct trace_event_call call[] = {
+		{ .class = &class, .name = "hot" }, { .class = &class, .name = "rare" },
+	};
+	struct trace_event_file file[ARRAY_SIZE(call)] = { };
+
+	guard(mutex)(&event_mutex);
+
+	guard_kunit_probes = 0;
+	guard_kunit_refuse = 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(file); i++) {
+		file[i].event_call = &call[i];
+		file[i].tr = guard->tr;
+		list_add(&file[i].list, &guard->tr->events);
+		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file[i], 1, 0), 0);
+	}
+	KUNIT_EXPECT_EQ(test, trace_event_throttle(&file[0], true, false), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 1);
+	KUNIT_EXPECT_EQ(test, trace_event_throttle(&file[0], true, true), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	KUNIT_EXPECT_EQ(test, trace_event_throttle(&file[0], false, true), 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 2);
+	for (unsigned int i = 0; i < ARRAY_SIZE(file); i++)
+		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file[i], 0, 0), 0);
+}
+
 /* An instance goes with a limit, and with an event that is throttled. */
 static void guard_kunit_forget(struct kunit *test)
 {
 	struct trace_array *tr = guard_kunit_guard(test)->tr;
 	struct trace_event_class class = { .system = "guard" };
 	struct trace_event_call call = { .class = &class, .name = "kunit" };
-	struct trace_event_file file = { .event_call = &call };
+	struct trace_event_file file = { .event_call = &call, .tr = tr };
 	int users;
 
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
 	/* Without a guard there is nothing to forget. */
@@ -582,6 +696,8 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_reuse),
 	KUNIT_CASE(guard_kunit_function),
 	KUNIT_CASE(guard_kunit_move_fails),
+	KUNIT_CASE(guard_kunit_probe),
+	KUNIT_CASE(guard_kunit_shared),
 	KUNIT_CASE(guard_kunit_forget),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
