@@ -415,6 +415,7 @@ static int guard_name(const struct trace_guard *guard, unsigned long key,
 {
 	const struct trace_event_file *file = guard_file(guard, key);
 
+	KUNIT_STATIC_STUB_REDIRECT(guard_name, guard, key, name);
 	if (file)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "%s:%s", file->event_call->class->system,
 				 trace_event_name(file->event_call));

@@ -609,6 +609,79 @@ static void guard_kunit_shared(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file[i], 0, 0), 0);
 }
 
+#define GUARD_KUNIT_CPUS	64
+#define GUARD_KUNIT_HOT		8
+
+/* How often ftrace_lock is taken for a name, and for a move. */
+static unsigned int guard_kunit_names, guard_kunit_moves;
+
+static int guard_kunit_count_name(const struct trace_guard *guard, unsigned long key,
+				  char name[KSYM_SYMBOL_LEN])
+{
+	guard_kunit_names++;
+	return scnprintf(name, KSYM_SYMBOL_LEN, "%lx", key);
+}
+
+static int guard_kunit_count_move(struct trace_guard *guard, struct ftrace_site_set *sites,
+				  bool out)
+{
+	guard_kunit_moves++;
+	return 0;
+}
+
+/*
+ * A minute of 64 CPUs on which the same events are too frequent whenever they are recorded. Each
+ * is named once when it leaves, not by each CPU, and all move together: at 0, 1, 3, 7, 15 and 31
+ * seconds, and between that back. No other look takes ftrace_lock.
+ */
+static void guard_kunit_many_cpus(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct trace_event_class class = { .system = "guard" };
+	struct trace_event_call call = { .class = &class, .name = "kunit" };
+	struct trace_event_file file[GUARD_KUNIT_HOT] = { };
+	static const u32 calls[GUARD_KUNIT_NR];
+	struct guard_cpu *gc = guard_kunit_make(GUARD_PERIOD_NS, calls, 1);
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+
+	kunit_activate_static_stub(test, guard_name, guard_kunit_count_name);
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_count_move);
+	guard_kunit_names = 0;
+	guard_kunit_moves = 0;
+	guard->time = GUARD_PERIOD_NS;
+	for (unsigned int i = 0; i < GUARD_KUNIT_HOT; i++) {
+		file[i].event_call = &call;
+		file[i].tr = guard->tr;
+		list_add(&file[i].list, &guard->tr->events);
+	}
+	for (u64 now = 0; now < 60ULL * NSEC_PER_SEC; now += GUARD_PERIOD_NS) {
+		struct guard_slot *slot;
+
+		for_each_guard_slot(slot, gc)
+			slot->over = GUARD_LIMIT_NONE;
+		for (unsigned int i = 0; i < GUARD_KUNIT_HOT; i++) {
+			gc->slot[i].key = (unsigned long)&file[i];
+			gc->slot[i].calls = 1000;
+			if (!test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file[i].flags))
+				gc->slot[i].over = GUARD_LIMIT_RATE;
+		}
+		for (unsigned int cpu = 0; cpu < GUARD_KUNIT_CPUS; cpu++)
+			guard_take(guard, gc, cpu);
+		guard_move(guard, true, now);
+		guard_return(guard, NULL, now);
+	}
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&guard->rows), GUARD_KUNIT_HOT);
+	KUNIT_EXPECT_EQ(test, guard_kunit_names, 6 * GUARD_KUNIT_HOT);
+	KUNIT_EXPECT_EQ(test, guard_kunit_moves, 6 + 5);
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	kunit_deactivate_static_stub(test, guard_name);
+	guard_return(guard, "", 60ULL * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 120), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
 /* An instance goes with a limit, and with an event that is throttled. */
 static void guard_kunit_forget(struct kunit *test)
 {
@@ -698,6 +771,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_move_fails),
 	KUNIT_CASE(guard_kunit_probe),
 	KUNIT_CASE(guard_kunit_shared),
+	KUNIT_CASE(guard_kunit_many_cpus),
 	KUNIT_CASE(guard_kunit_forget),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
