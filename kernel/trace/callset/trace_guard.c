@@ -54,6 +54,7 @@
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -1009,21 +1010,10 @@ void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
 
 /* Boot */
 
-static char *guard_boot_text[GUARD_NR_LIMITS] __initdata;
+static char *guard_boot_text[GUARD_NR_LIMITS];
 
-static int __init guard_boot_rate(char *text)
-{
-	guard_boot_text[GUARD_LIMIT_RATE] = text;
-	return 1;
-}
-__setup("trace_max_rate=", guard_boot_rate);
-
-static int __init guard_boot_overhead(char *text)
-{
-	guard_boot_text[GUARD_LIMIT_OVERHEAD] = text;
-	return 1;
-}
-__setup("trace_max_overhead=", guard_boot_overhead);
+core_param(trace_max_rate, guard_boot_text[GUARD_LIMIT_RATE], charp, 0);
+core_param(trace_max_overhead, guard_boot_text[GUARD_LIMIT_OVERHEAD], charp, 0);
 
 /* @name: an instance that is made at boot; NULL for the top */
 static int __init guard_set_at_boot(const char *name, enum guard_limit limit, const char *text)
