@@ -106,7 +106,8 @@ static void names_formats(struct kunit *test)
 		format_is(test, "NR %ld (%lx, %lx)\n", (long)v, (long)v, ~(long)v);
 		format_is(test, "%d|%i|%u|%x", (int)v, (int)v, (int)v, (int)v);
 		format_is(test, "%5d|%-5d|%8x|%-12llx|%16llx", (int)v, (int)v, (int)v, v, v);
-		format_is(test, "%lld %llu %lu 0x%Lx", v, v, (long)v, v);
+		/* The last one is that of kprobe events. */
+		format_is(test, "%lld %llu %lu 0x%" "Lx", v, v, (long)v, v);
 		format_is(test, "%s=%20s|%-20s|%c%%", s, s, s, 'x');
 		format_is(test, "%05d %08x", (int)v, (int)v);
 		format_is(test, "%#x %+d %zu %.3s", (int)v, (int)v, (size_t)v, s);
