@@ -179,6 +179,7 @@ int trace_print_context(struct trace_iterator *iter)
 		return 0;
 	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
 		shape |= SHAPE_NS;
+		/* As ns2usecs(), which is a call */
 		usecs = div_u64(iter->ts + 500, NSEC_PER_USEC);
 	}
 	if (likely(reader)) {

@@ -123,7 +123,7 @@ struct trace_text_parsed {
 	char			text[32 * TRACE_TEXT_PIECE];
 };
 
-/* What trace_text_format() may write behind its text */
+/* The room behind its text that trace_text_format() may write to */
 #define TRACE_TEXT_SPARE	(TRACE_TEXT_DEC_MAX + TRACE_TEXT_PIECE)
 
 void trace_text_keep(struct trace_text_parsed *kept, const char *format);
