@@ -11,6 +11,10 @@ import decoded  # noqa: E402 the path is not known before
 CALLS = 500
 # The kernel knows a task by the name that it had at a switch: dd may not have been switched since the job became dd.
 NAMES = ("dd", "run")
+# The kernel takes the time of a call before it records the call, and that of its return before it records the return.
+# An interrupt between the two, of a few calls in a hundred, makes the times of the records differ from the kernel's.
+MOMENT = 100000
+INTERRUPTED = CALLS // 50
 
 
 def is_dd(task):
@@ -28,12 +32,15 @@ def perfetto(path):
         found = slices_of(p, function)
         if len(found) != CALLS:
             yield f"{len(found)} calls of {function}"
+        differ = []
         for s in found:
             args = s["args"]
             if s["end"] is None or s["depth"] != depth or args.get("return value") != 1 or args.get("arg2") != 1:
                 yield f"a call of {function} is {s}"
-            elif not 0 < args["time by the kernel (ns)"] <= s["end"] - s["begin"] + 100000:
-                yield f"a call of {function} takes another time: {s}"
+            elif not 0 < args["time by the kernel (ns)"] <= s["end"] - s["begin"] + MOMENT:
+                differ.append(s)
+        if len(differ) > INTERRUPTED:
+            yield f"{len(differ)} calls of {function} take another time: {differ[:3]}"
     if not any(kind == "sched_switch" for _, _, kind, _ in p.ftrace):
         yield "there are no switches"
 
