@@ -193,10 +193,16 @@ static __always_inline void name_print(struct trace_seq *s, const char *text, un
 
 static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_name_kind kind)
 {
-	if (kind == TRACE_NAME_MODULE)
-		trace_seq_printf(s, "%ps", (void *)addr);
-	else
+	char name[KSYM_SYMBOL_LEN];
+
+	if (kind != TRACE_NAME_MODULE) {
 		trace_seq_print_sym(s, addr, kind == TRACE_NAME_OFFSET);
+	} else if (IS_ENABLED(CONFIG_KALLSYMS)) {
+		sprint_symbol_no_offset(name, addr);
+		trace_seq_puts(s, name);
+	} else {
+		trace_seq_printf(s, "%ps", (void *)addr);
+	}
 }
 
 static noinline void name_look_up(struct trace_iterator *iter, unsigned long addr,
