@@ -72,7 +72,7 @@
 #include "ring_buffer_internal.h"
 #include "ring_buffer_write.h"
 
-/* How often a claim can fail before something other than interrupts is to blame. */
+/* How often a claim can fail before its event is given up. */
 #define RB_MAX_TRIES	1000
 
 /* Stops recording, as the state of the ring contradicts itself. */
@@ -537,20 +537,21 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 	unsigned int index, all;
 	s64 old, new, seen = 0;
 	u64 last, delta;
-	bool back;
+	bool back, again = false;
 
 	for (int tries = 0; tries < RB_MAX_TRIES; tries++) {
 		page = READ_ONCE(cpu_buffer->tail_page);
 		old = local64_read(&page->write);
+		again = page == seen_page && old == seen;
+		seen_page = page;
+		seen = old;
 		last = rb_last_time(cpu_buffer, page, old);
 		delta = now - last;
 
 		/* An interrupt's event may be later: then this one is as late. */
 		back = (s64)delta < -(s64)TS_MASK;
-		if (back && (page != seen_page || old != seen)) {
+		if (back && !again) {
 			/* The clock went back, unless there is an event since it was looked at. */
-			seen_page = page;
-			seen = old;
 			now = rb_clock(cpu_buffer->buffer);
 			continue;
 		}
@@ -588,7 +589,11 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 		local_add(all, &cpu_buffer->entries_bytes);
 		return event;
 	}
-	rb_corrupt(cpu_buffer, cpu_buffer->tail_page, "no room in %d tries", RB_MAX_TRIES);
+	/* Interrupts may come faster than a claim ends. They leave events, and so are progress. */
+	if (again)
+		rb_corrupt(cpu_buffer, cpu_buffer->tail_page, "no room in %d tries", RB_MAX_TRIES);
+	else
+		local_inc(&cpu_buffer->dropped_events);
 	return NULL;
 }
 

@@ -45,6 +45,8 @@ static unsigned int nr_checkpoints;
 /* By level; those of interrupts that come one after the other have '|' between them. */
 static const char *const *scripts;
 static jmp_buf driver;
+/* Before every "cmpxchg", until an event is lost, comes an interrupt. */
+static bool storm;
 static unsigned long runs;
 
 static void copy_state(struct state *to, const struct state *from)
@@ -103,16 +105,27 @@ static noinline void put_back(struct checkpoint *c)
 	longjmp(c->jump, 1);
 }
 
+/* With a prefix for 64 bits. */
+static bool is_cmpxchg(const unsigned char *code)
+{
+	return code[1] == 0x0f && code[2] == 0xb1;
+}
+
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *interrupted = context;
 	struct checkpoint *c = &checkpoints[nr_checkpoints];
 	int l = st.level;
 
+	c->ip = interrupted->uc_mcontext.gregs[REG_RIP];
+	if (storm) {
+		if (!st.cpu.dropped_events.a && is_cmpxchg((void *)c->ip))
+			run_level(l + 1, 1);
+		return;
+	}
 	if (setjmp(c->jump))
 		return;
 	c->level = l;
-	c->ip = interrupted->uc_mcontext.gregs[REG_RIP];
 	/* All of the stack down to here, and the registers that setjmp() keeps. */
 	c->stack_size = run_stack + STACK_SIZE - (unsigned char *)__builtin_frame_address(0) + 1024;
 	copy_state(&c->state, &st);
@@ -264,6 +277,22 @@ static void interrupts(const char *outer, const char *middle, const char *inner)
 	       middle, inner ? ", \"" : "", inner ?: "", inner ? "\"" : "", runs - before);
 }
 
+/* An event that interrupts do not let be is lost; the next one is not. */
+static void interrupts_without_end(void)
+{
+	struct scene s = { 4, 100, RB_FL_OVERWRITE, "", { "ww", "w" } };
+
+	ring_make(s.pages, s.capacity, s.flags);
+	scripts = s.script;
+	nr_checkpoints = 0;
+	storm = true;
+	run_level(0, 1);
+	storm = false;
+	expect(st.cpu.dropped_events.a == 1, "%ld", st.cpu.dropped_events.a);
+	check();
+	report(!complaint[0], &s, "interrupts without end (%u events)", st.nr_events);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER };
@@ -280,6 +309,7 @@ int main(int argc, char **argv)
 	interrupts("w", "ww|s", NULL);
 	interrupts("w", "s|W", NULL);
 	interrupts("Tw", "w|d", NULL);
+	interrupts_without_end();
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed ? 1 : 0;
 }

@@ -13,7 +13,7 @@
 #include "ring_buffer_write.c"
 
 #define MAX_PAGES	8
-#define MAX_EVENTS	512
+#define MAX_EVENTS	2048
 #define MAX_CAPACITY	112
 #define MAX_LEVELS	4
 #define MAX_TOLD	4096
