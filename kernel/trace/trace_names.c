@@ -193,7 +193,7 @@ static __always_inline void name_print(struct trace_seq *s, const char *text, un
 
 static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_name_kind kind)
 {
-	char name[KSYM_SYMBOL_LEN];
+	char name[KSYM_SYMBOL_LEN] __uninitialized;
 
 	if (kind != TRACE_NAME_MODULE) {
 		trace_seq_print_sym(s, addr, kind == TRACE_NAME_OFFSET);

@@ -46,6 +46,22 @@ enum site_list {
 };
 
 /**
+ * struct site_users - how the end of a line was printed that others have, too
+ * @callset: the callset of the line's site
+ * @quarantined: the site is in quarantine
+ * @modified: the site is or was modified
+ * @at: where the text begins in the seq_file's buffer
+ * @end: where it ends; 0 if there is none
+ */
+struct site_users {
+	u32			callset;
+	bool			quarantined;
+	bool			modified;
+	size_t			at;
+	size_t			end;
+};
+
+/**
  * struct site_reader - an open file that lists sites
  * @list: which file it is
  * @table: the table of the line that comes next
@@ -55,6 +71,7 @@ enum site_list {
  * @names: the names of @table
  * @suffix: the module, which follows a name
  * @suffix_len: its length
+ * @users: what the last lines say of the users of their functions: where in the buffer
  */
 struct site_reader {
 	enum site_list		list;
@@ -65,6 +82,7 @@ struct site_reader {
 	struct ftrace_names	names;
 	char			suffix[MODULE_NAME_LEN + 4];
 	unsigned int		suffix_len;
+	struct site_users	users;
 };
 
 static bool site_is_listed(enum site_list list, const struct ftrace_record *rec)
@@ -123,6 +141,8 @@ static void *site_seq_start(struct seq_file *m, loff_t *pos)
 	int ret;
 
 	mutex_lock(&ftrace_lock);
+	/* Users come and go while nobody reads, and the buffer is another one. */
+	r->users.end = 0;
 	if (r->changed != ftrace_sites_changed || *pos < r->pos) {
 		r->changed = ftrace_sites_changed;
 		r->pos = 0;
@@ -187,9 +207,9 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
  * direct call, M if there ever was one of the last two, Q for quarantine. A direct
  * call has always been shown as one for which all registers are saved, where they can be.
  */
-static void print_attached(struct seq_file *m, const struct ftrace_record *rec)
+static void print_users(struct seq_file *m, const struct site_users *users)
 {
-	const struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
+	const struct ftrace_callset *cs = ftrace_callset_get(users->callset);
 	unsigned long flags = cs ? cs->flags : 0;
 	bool direct = cs && cs->direct;
 	bool regs = flags & FTRACE_OPS_FL_SAVE_REGS ||
@@ -199,10 +219,34 @@ static void print_attached(struct seq_file *m, const struct ftrace_record *rec)
 		   regs ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
 		   direct ? " D" : "  ",
-		   ftrace_rec_quarantined(rec) ? " Q" : "  ",
-		   ftrace_rec_modified(rec) ? " M " : "   ");
+		   users->quarantined ? " Q" : "  ",
+		   users->modified ? " M " : "   ");
 	if (cs)
 		print_trampoline(m, cs);
+}
+
+/*
+ * Most lines end as the one before. @line is where this one begins: behind the text of that one,
+ * unless seq_file has thrown the lines before away.
+ */
+static void print_attached(struct seq_file *m, struct site_users *last, size_t line,
+			   const struct ftrace_record *rec)
+{
+	struct site_users users = {
+		.callset = ftrace_rec_callset(rec),
+		.quarantined = ftrace_rec_quarantined(rec),
+		.modified = ftrace_rec_modified(rec),
+		.at = m->count,
+	};
+
+	if (last->end && last->end <= line && last->callset == users.callset &&
+	    last->quarantined == users.quarantined && last->modified == users.modified) {
+		seq_write(m, m->buf + last->at, last->end - last->at);
+		return;
+	}
+	print_users(m, &users);
+	users.end = m->count;
+	*last = users;
 }
 
 static int site_seq_show(struct seq_file *m, void *v)
@@ -212,6 +256,7 @@ static int site_seq_show(struct seq_file *m, void *v)
 	unsigned long ip = ftrace_rec_ip(r->table, rec);
 	const char *name = ftrace_names_get(&r->names, r->index);
 	unsigned long offset = 0;
+	size_t line = m->count;
 
 	if (r->list == SITES_AVAILABLE_ADDRS)
 		seq_printf(m, "%lx ", ip);
@@ -225,7 +270,7 @@ static int site_seq_show(struct seq_file *m, void *v)
 	if (r->suffix_len)
 		seq_write(m, r->suffix, r->suffix_len);
 	if (r->list >= SITES_ENABLED)
-		print_attached(m, rec);
+		print_attached(m, &r->users, line, rec);
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -252,6 +297,7 @@ static int site_list_open(struct inode *inode, struct file *file)
 	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
+	trace_seq_file_room(file->private_data);
 	r->list = list;
 	/* No table yet: the first read looks for one. */
 	r->changed = ~READ_ONCE(ftrace_sites_changed);

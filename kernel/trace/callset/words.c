@@ -28,6 +28,7 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
@@ -427,8 +428,12 @@ static void *word_seq_line(const struct ftrace_word_file *f, loff_t line)
 
 static void *word_seq_start(struct seq_file *m, loff_t *pos)
 {
+	struct ftrace_word_file *f = m->private;
+
 	mutex_lock(&ftrace_lock);
-	return word_seq_line(m->private, *pos);
+	if (*pos < ftrace_site_set_nr(f->shown))
+		kallsyms_cursor_init(&f->cursor, f->shown->ip[*pos]);
+	return word_seq_line(f, *pos);
 }
 
 static void *word_seq_next(struct seq_file *m, void *v, loff_t *pos)
@@ -442,13 +447,25 @@ static void word_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+static void show_site(struct seq_file *m, struct ftrace_word_file *f, unsigned long ip)
+{
+	char name[KSYM_SYMBOL_LEN] __uninitialized;
+
+	/* A search for each symbol would take several times as long. */
+	if (is_ksym_addr(ip))
+		seq_write(m, name, kallsyms_cursor_name(&f->cursor, ip, name, sizeof(name)));
+	else
+		seq_printf(m, "%ps", (void *)ip);
+	seq_putc(m, '\n');
+}
+
 static int word_seq_show(struct seq_file *m, void *v)
 {
-	const struct ftrace_word_file *f = m->private;
+	struct ftrace_word_file *f = m->private;
 	unsigned long line = (unsigned long)v - 1;
 
 	if (line < ftrace_site_set_nr(f->shown))
-		seq_printf(m, "%ps\n", (void *)f->shown->ip[line]);
+		show_site(m, f, f->shown->ip[line]);
 	else if (!f->shown && !line)
 		seq_puts(m, f->exclude ? "#### no functions disabled ####\n" :
 							   "#### all functions enabled ####\n");
@@ -506,9 +523,11 @@ static int word_file_init(struct ftrace_word_file *f, struct file *file)
 	sites = f->ops->sites(f);
 	f->shown = ftrace_site_set_dup(sites);
 	ret = sites && !f->shown ? -ENOMEM : seq_open(file, &word_seq_ops);
-	if (!ret)
-		((struct seq_file *)file->private_data)->private = f;
-	return ret;
+	if (ret)
+		return ret;
+	((struct seq_file *)file->private_data)->private = f;
+	trace_seq_file_room(file->private_data);
+	return 0;
 }
 
 static void word_file_free(struct ftrace_word_file *f)

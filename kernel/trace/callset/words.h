@@ -89,6 +89,7 @@ struct ftrace_word_ops {
  * @pos: where in the word
  * @parser: holds a word that a write left unfinished
  * @shown: for reading: the sites as of when the file was opened
+ * @cursor: where the names of the kernel's own are
  */
 struct ftrace_word_file {
 	struct list_head		node;
@@ -106,6 +107,7 @@ struct ftrace_word_file {
 	unsigned int			pos;
 	struct trace_parser		parser;
 	struct ftrace_site_set		*shown;
+	struct kallsyms_cursor		cursor;
 };
 
 void ftrace_words_free(struct list_head *words, const struct list_head *mark);
