@@ -15,7 +15,7 @@ struct trace_iterator;
 /**
  * struct trace_head_line - the beginning of a line, up to the point in front of its microseconds
  * @key: the read, the task and its context; 0 if there is no beginning
- * @second: the first microsecond of the second; 0 if the clock has none
+ * @second: the first microsecond of the second; 0 for a clock without seconds
  * @cpu: the CPU
  * @len: of @text
  * @text: the beginning

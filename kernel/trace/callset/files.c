@@ -51,7 +51,7 @@ enum site_list {
  * @quarantined: the site is in quarantine
  * @modified: the site is or was modified
  * @at: where the text begins in the seq_file's buffer
- * @end: where it ends; 0 if there is none
+ * @end: where it ends; 0 without a text
  */
 struct site_users {
 	u32			callset;
@@ -71,7 +71,7 @@ struct site_users {
  * @names: the names of @table
  * @suffix: the module, which follows a name
  * @suffix_len: its length
- * @users: what the last lines say of the users of their functions: where in the buffer
+ * @users: the text for the users of the last line's function
  */
 struct site_reader {
 	enum site_list		list;
@@ -141,7 +141,7 @@ static void *site_seq_start(struct seq_file *m, loff_t *pos)
 	int ret;
 
 	mutex_lock(&ftrace_lock);
-	/* Users come and go while nobody reads, and the buffer is another one. */
+	/* Between two reads users come and go, and the buffer is used anew. */
 	r->users.end = 0;
 	if (r->changed != ftrace_sites_changed || *pos < r->pos) {
 		r->changed = ftrace_sites_changed;

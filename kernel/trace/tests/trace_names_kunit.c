@@ -95,7 +95,7 @@ static __printf(2, 3) void format_is(struct kunit *test, const char *format, ...
 static void names_formats(struct kunit *test)
 {
 	static const char * const text[] = { "", "a", "sixteen letters" };
-	/* Standard C has none of this, but probes' events do. */
+	/* Not standard C, but of probes' events. */
 	const char kprobe[] = { '0', 'x', '%', 'L', 'x', '\0' };
 	struct rnd_state rnd;
 

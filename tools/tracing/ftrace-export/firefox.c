@@ -33,7 +33,7 @@ struct marker {
 	uint64_t begin, end;
 	uint32_t name;
 	int cpu;
-	/* Where the text is among all of them, or NONE. */
+	/* Where the text is among all of them, unless NONE */
 	uint64_t text;
 };
 
