@@ -240,7 +240,8 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 {
 	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
-	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(0);
+	/* Most patterns match one site. */
+	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(1);
 	struct site_pattern pattern, module_pattern;
 	int ret;
 
@@ -248,6 +249,7 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 
 	if (!glob_copy || (module && !module_copy) || !set)
 		return ERR_PTR(-ENOMEM);
+	set->nr = 0;
 	pattern_parse(&pattern, glob_copy);
 	if (module)
 		pattern_parse(&module_pattern, module_copy);

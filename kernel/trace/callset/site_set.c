@@ -29,8 +29,10 @@ struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr)
 {
 	struct ftrace_site_set *set = kvmalloc(struct_size(set, ip, nr), GFP_KERNEL);
 
-	if (set)
+	if (set) {
 		set->nr = nr;
+		set->room = nr;
+	}
 	return set;
 }
 
@@ -154,23 +156,22 @@ int ftrace_site_set_replace(struct ftrace_site_set **set, struct ftrace_site_set
 }
 
 /**
- * ftrace_site_set_append - add an address at the end of a set that is being made
- * @set: where the set is, which moves when it grows: one of ftrace_site_set_alloc(0) to
- *	 which nothing else was added
- * @ip: the address
+ * ftrace_site_set_append - add an address at the end of a set
+ * @set: where the set is, which moves when it grows, and which nothing else knows
+ * @ip: the address, above all others unless ftrace_site_set_sort() follows
  *
  * Return: 0; -ENOMEM, with the set as it was.
  */
 int ftrace_site_set_append(struct ftrace_site_set **set, unsigned long ip)
 {
 	struct ftrace_site_set *more = *set;
-	unsigned int nr = more->nr;
+	unsigned int nr = more->nr, room = 2 * max(nr, 1u);
 
-	/* The room doubles whenever it is used up: at 0, and at the powers of two. */
-	if (!(nr & (nr - 1))) {
-		more = kvrealloc(more, struct_size(more, ip, max(nr, 1u) * 2), GFP_KERNEL);
+	if (nr == more->room) {
+		more = kvrealloc(more, struct_size(more, ip, room), GFP_KERNEL);
 		if (!more)
 			return -ENOMEM;
+		more->room = room;
 		*set = more;
 	}
 	more->nr = nr + 1;

@@ -15,11 +15,13 @@
  * struct ftrace_site_set - sorted addresses of sites
  * @retiree: frees a set that is read without a lock
  * @nr: number of addresses
+ * @room: number of those that it has memory for
  * @ip: strictly ascending
  */
 struct ftrace_site_set {
 	struct ftrace_retiree	retiree;
 	unsigned int		nr;
+	unsigned int		room;
 	unsigned long		ip[] __counted_by(nr);
 };
 

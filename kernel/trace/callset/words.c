@@ -115,6 +115,21 @@ static void edit_join(struct ftrace_edit *edit)
 	}
 }
 
+/*
+ * Most lists name one function in each word, in the order of available_filter_functions. Then
+ * the last word gets it, which seldom takes memory.
+ */
+static bool edit_append(struct ftrace_edit *edit, const struct ftrace_word *said)
+{
+	struct ftrace_word *last = list_last_entry(&edit->words, struct ftrace_word, node);
+
+	return edit->words.prev != edit->mark && last->remove == said->remove &&
+	       !last->module && !said->module &&
+	       ftrace_site_set_nr(last->sites) && ftrace_site_set_nr(said->sites) == 1 &&
+	       last->sites->ip[last->sites->nr - 1] < said->sites->ip[0] &&
+	       !ftrace_site_set_append(&last->sites, said->sites->ip[0]);
+}
+
 /**
  * ftrace_edit_add - add a word to an edit
  * @edit: the edit
@@ -124,8 +139,13 @@ static void edit_join(struct ftrace_edit *edit)
  */
 int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said)
 {
-	struct ftrace_word *word = kmemdup(said, sizeof(*said), GFP_KERNEL);
+	struct ftrace_word *word;
 
+	if (edit_append(edit, said)) {
+		edit_join(edit);
+		return 0;
+	}
+	word = kmemdup(said, sizeof(*said), GFP_KERNEL);
 	if (!word)
 		return -ENOMEM;
 	word->sites = ftrace_site_set_dup(said->sites);

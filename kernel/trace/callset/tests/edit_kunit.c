@@ -83,22 +83,27 @@ static void edit_finds(struct kunit *test)
 
 #define EDIT_KUNIT_SITES 29
 
-/* Words for the first @nr sites, no two of which are neighbours. */
+static unsigned int edit_kunit_site(unsigned int i, bool up)
+{
+	return up ? i : EDIT_KUNIT_SITES - i;
+}
+
+/* Words for the first @nr sites, one in each; @up in ascending order. */
 static void edit_kunit_add_many(struct kunit *test, struct ftrace_edit *edit, unsigned int nr,
-				bool remove)
+				bool up, bool remove)
 {
 	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(1);
 	struct ftrace_word word = { .sites = sites, .remove = remove };
 
 	KUNIT_ASSERT_NOT_NULL(test, sites);
 	for (unsigned int i = 0; i < nr; i++) {
-		sites->ip[0] = i * 7 % EDIT_KUNIT_SITES;
+		sites->ip[0] = edit_kunit_site(i, up);
 		KUNIT_EXPECT_EQ(test, ftrace_edit_add(edit, &word), 0);
 	}
 }
 
 /* Many words of a kind are kept as few, with the same meaning. */
-static void edit_joins(struct kunit *test)
+static void edit_kunit_join(struct kunit *test, bool up)
 {
 	for (unsigned int nr = 1; nr <= EDIT_KUNIT_SITES; nr++) {
 		struct ftrace_site_set *result __free(site_set) = NULL;
@@ -106,21 +111,26 @@ static void edit_joins(struct kunit *test)
 		struct ftrace_edit edit;
 
 		ftrace_edit_init(&edit, true);
-		edit_kunit_add_many(test, &edit, nr, false);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words), hweight32(nr));
-		edit_kunit_add_many(test, &edit, removed, true);
+		edit_kunit_add_many(test, &edit, nr, up, false);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words), up ? 1 : hweight32(nr));
+		edit_kunit_add_many(test, &edit, removed, up, true);
 		KUNIT_EXPECT_EQ(test, list_count_nodes(&edit.words),
-				hweight32(nr) + hweight32(removed));
+				up ? 1 + !!removed : hweight32(nr) + hweight32(removed));
 
 		result = ftrace_edit_result(&edit, NULL);
 		KUNIT_EXPECT_EQ(test, ftrace_site_set_nr(result), nr - removed);
 		for (unsigned int i = removed; i < nr; i++) {
-			unsigned int site = i * 7 % EDIT_KUNIT_SITES;
-
-			KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(result, site));
+			KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(result,
+								    edit_kunit_site(i, up)));
 		}
 		ftrace_edit_destroy(&edit);
 	}
+}
+
+static void edit_joins(struct kunit *test)
+{
+	edit_kunit_join(test, true);
+	edit_kunit_join(test, false);
 }
 
 /* Words between which a module is named stay in their order. */
