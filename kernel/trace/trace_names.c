@@ -183,12 +183,13 @@ static void name_keep(struct trace_name_store *store, unsigned long addr,
 	store->used += TRACE_TEXT_PIECES(len);
 }
 
+/* The last characters of a trace_seq have no room for a whole piece. */
 static __always_inline void name_print(struct trace_seq *s, const char *text, unsigned int len)
 {
-	char *to = trace_seq_room(s, TRACE_TEXT_PIECES(len));
-
-	if (likely(to))
-		trace_seq_wrote(s, trace_text_pieces(to, text, len));
+	if (likely(s->seq.len + TRACE_TEXT_PIECES(len) < s->seq.size && !s->full))
+		trace_seq_wrote(s, trace_text_pieces(s->buffer + s->seq.len, text, len));
+	else
+		trace_seq_putmem(s, text, len);
 }
 
 static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_name_kind kind)

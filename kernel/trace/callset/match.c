@@ -240,7 +240,6 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 {
 	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
-	/* Most patterns match one site. */
 	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(1);
 	struct site_pattern pattern, module_pattern;
 	int ret;

@@ -115,17 +115,14 @@ static void edit_join(struct ftrace_edit *edit)
 	}
 }
 
-/*
- * Most lists name one function in each word, in the order of available_filter_functions. Then
- * the last word gets it, which seldom takes memory.
- */
+/* Mostly a word names one function, which comes after the last: that word gets it. */
 static bool edit_append(struct ftrace_edit *edit, const struct ftrace_word *said)
 {
 	struct ftrace_word *last = list_last_entry(&edit->words, struct ftrace_word, node);
 
 	return edit->words.prev != edit->mark && last->remove == said->remove &&
-	       !last->module && !said->module &&
-	       ftrace_site_set_nr(last->sites) && ftrace_site_set_nr(said->sites) == 1 &&
+	       !last->module && !said->module && ftrace_site_set_nr(said->sites) == 1 &&
+	       ftrace_site_set_nr(last->sites) &&
 	       last->sites->ip[last->sites->nr - 1] < said->sites->ip[0] &&
 	       !ftrace_site_set_append(&last->sites, said->sites->ip[0]);
 }

@@ -124,14 +124,16 @@ static void names_durations(struct kunit *test)
 	struct trace_seq *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	char want[64], digits[32];
 	u64 duration = 1;
+	u32 rest;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	if (!IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER))
 		kunit_skip(test, "no function_graph");
-	for (int i = 0; i < 200; i++, duration += duration / 3 + 1) {
-		int whole = snprintf(digits, sizeof(digits), "%llu", duration / 1000);
+	for (int i = 0; i < 200; i++, duration += div_u64(duration, 3) + 1) {
+		int whole = snprintf(digits, sizeof(digits), "%llu",
+				     div_u64_rem(duration, 1000, &rest));
 
-		snprintf(digits + whole, sizeof(digits) - whole, ".%03llu", duration % 1000);
+		snprintf(digits + whole, sizeof(digits) - whole, ".%03u", rest);
 		if (whole >= 7)
 			digits[whole] = '\0';
 		else if (whole > 4)
@@ -312,10 +314,7 @@ static void names_forgotten(struct kunit *test)
 	trace_reader_free(iter);
 }
 
-/*
- * Where the name does not fit, nothing is printed or kept, whether it was kept before or not. One
- * that was kept needs room for whole pieces.
- */
+/* Where the name does not fit, nothing is printed or kept, whether it was kept before or not. */
 static void names_full(struct kunit *test)
 {
 	unsigned long addr = (unsigned long)trace_reader_init;
@@ -323,13 +322,10 @@ static void names_full(struct kunit *test)
 	struct trace_iterator *iter = new_reader(test);
 
 	for (int kept = 0; kept < 2; kept++) {
-		unsigned int least = kept ? TRACE_TEXT_PIECES(len) + 1 : len + 1;
+		/* The one that fits would be kept from then on. */
+		for (unsigned int room = 0; room < len + kept; room++) {
+			bool fits = room == len;
 
-		for (unsigned int room = 0; room <= least; room++) {
-			bool fits = room >= least;
-
-			if (!kept && room == len)
-				break;
 			trace_seq_init(&iter->seq);
 			iter->seq.seq.len = iter->seq.seq.size - room;
 			trace_print_name(iter, addr, TRACE_NAME_PLAIN);
