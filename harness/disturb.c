@@ -28,11 +28,7 @@
 #include "plugin.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 EXPORT int qemu_plugin_version = 4;
 
@@ -46,7 +42,6 @@ enum { PAUSE_LOOP = 64 };
 static struct {
 	uint64_t mark, int3, turn, text, text_end;
 } at;
-static FILE *out;
 
 static unsigned int window;
 static bool open_now;
@@ -128,7 +123,6 @@ static void irqs_off(unsigned int cpu, void *data)
 
 static void irqs_paused(unsigned int cpu, void *data)
 {
-	(void)data;
 	if (cpu)
 		return;
 	if (irqs.off && irqs.paused > irqs.since && insns[0] - irqs.paused < PAUSE_LOOP)
@@ -138,7 +132,6 @@ static void irqs_paused(unsigned int cpu, void *data)
 
 static void irqs_on(unsigned int cpu, void *data)
 {
-	(void)data;
 	if (cpu || !irqs.off)
 		return;
 	irqs.off = false;
@@ -153,8 +146,6 @@ static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, 
 	struct qemu_plugin_hwaddr *hwaddr;
 	uint64_t text;
 
-	(void)cpu;
-	(void)data;
 	if (!open_now || qemu_plugin_mem_size_shift(info))
 		return;
 	hwaddr = qemu_plugin_get_hwaddr(info, addr);
@@ -195,7 +186,6 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uint64_t addr = qemu_plugin_tb_vaddr(tb);
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
-	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS,
 					     (void *)(uintptr_t)n);
 	if (addr >> 63 == 0)
@@ -221,19 +211,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-static void finished(qemu_plugin_id_t id, void *data)
-{
-	(void)id;
-	(void)data;
-	fclose(out);
-}
-
 static bool option(const char *arg)
 {
-	if (!strncmp(arg, "out=", 4)) {
-		out = fopen(arg + 4, "w");
-		return out;
-	}
 	return sscanf(arg, "mark=%" SCNx64, &at.mark) == 1 ||
 	       sscanf(arg, "int3=%" SCNx64, &at.int3) == 1 ||
 	       sscanf(arg, "turn=%" SCNx64, &at.turn) == 1 ||
@@ -243,20 +222,12 @@ static bool option(const char *arg)
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
-	(void)info;
-	for (int i = 0; i < argc; i++)
-		if (!option(argv[i])) {
-			fprintf(stderr, "disturb: argument '%s' is not understood\n", argv[i]);
-			return -1;
-		}
-	if (!out || at.text_end <= at.text) {
-		fprintf(stderr, "disturb: needs out= and text=\n");
+	if (!out_and_options("disturb", argc, argv, option) || at.text_end <= at.text)
 		return -1;
-	}
 	planted = calloc(at.text_end - at.text, sizeof(*planted));
 	if (!planted)
 		return -1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
-	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	qemu_plugin_register_atexit_cb(id, out_close, NULL);
 	return 0;
 }

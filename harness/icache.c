@@ -19,11 +19,7 @@
 #include "plugin.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 EXPORT int qemu_plugin_version = PLUGIN_API;
 
@@ -54,7 +50,6 @@ static struct store huge = { .sets = 1, .ways = 8 };
 static uint64_t insns, fetches, mark;
 static unsigned int window;
 static bool open_now;
-static FILE *out;
 
 /* Numbers are stored plus one: 0 is empty. */
 static void look_up(struct store *s, uint64_t number)
@@ -100,7 +95,6 @@ static void block_executed(unsigned int cpu, void *data)
 {
 	const struct block *b = data;
 
-	(void)cpu;
 	if (b->mark)
 		window_switch();
 	insns += b->insns;
@@ -114,7 +108,6 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	const struct qemu_plugin_insn *end = qemu_plugin_tb_get_insn(tb, n - 1);
 	struct block *b = malloc(sizeof(*b));
 
-	(void)id;
 	if (!b)
 		abort();
 	b->line = qemu_plugin_tb_vaddr(tb) >> LINE_SHIFT;
@@ -124,32 +117,17 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, block_executed, NO_REGISTERS, b);
 }
 
-static void finished(qemu_plugin_id_t id, void *data)
+static bool option(const char *arg)
 {
-	(void)id;
-	(void)data;
-	fclose(out);
+	return sscanf(arg, "mark=%" SCNx64, &mark) == 1;
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
-	(void)info;
-	for (int i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "mark=", 5)) {
-			mark = strtoull(argv[i] + 5, NULL, 16);
-		} else if (!strncmp(argv[i], "out=", 4)) {
-			out = fopen(argv[i] + 4, "w");
-		} else {
-			fprintf(stderr, "icache: argument '%s' is not understood\n", argv[i]);
-			return -1;
-		}
-	}
-	if (!out || !mark) {
-		fprintf(stderr, "icache: needs mark=0xADDR and out=FILE, which can be written\n");
+	if (!out_and_options("icache", argc, argv, option) || !mark)
 		return -1;
-	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
-	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	qemu_plugin_register_atexit_cb(id, out_close, NULL);
 	return 0;
 }

@@ -25,9 +25,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The first interface with qemu_plugin_insn_data() as plugin.h has it */
 enum { CHAINS_API = 3 };
@@ -60,7 +58,6 @@ static struct counter counters[COUNTERS];
 static int counter_count;
 static uint64_t role_addr[4];
 static atomic_uint window, window_open;
-static FILE *out;
 
 static bool with_chains;
 static struct qemu_plugin_register *stack_pointer;
@@ -148,7 +145,6 @@ static void block_executed(unsigned int cpu, void *data)
 {
 	struct block *b = data;
 
-	(void)cpu;
 	if (b->role != ROLE_PLAIN)
 		block_role(b);
 	if (with_chains)
@@ -204,7 +200,6 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uint8_t last[LONGEST_INSN];
 	size_t len;
 
-	(void)id;
 	if (with_chains) {
 		len = qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, insns - 1),
 					    last, sizeof(last));
@@ -219,8 +214,6 @@ static void vcpu_started(qemu_plugin_id_t id, unsigned int cpu)
 	struct array *found = qemu_plugin_get_registers();
 	const struct reg_descriptor *r = (void *)found->data;
 
-	(void)id;
-	(void)cpu;
 	for (unsigned int i = 0; i < found->len; i++)
 		if (!strcmp(r[i].name, "rsp"))
 			stack_pointer = r[i].handle;
@@ -237,66 +230,35 @@ static int chains_start(qemu_plugin_id_t id, const struct qemu_info *info)
 	return 0;
 }
 
-static void finished(qemu_plugin_id_t id, void *data)
-{
-	(void)id;
-	(void)data;
-	fclose(out);
-}
-
-static int counter_add(const char *text)
+static bool counter_add(const char *text)
 {
 	struct counter *c = &counters[counter_count];
 
-	if (counter_count == COUNTERS || sscanf(text, "%47[^:]:%" SCNx64, c->name, &c->addr) != 2)
-		return -1;
-	counter_count++;
-	return 0;
+	return counter_count < COUNTERS &&
+	       sscanf(text, "%47[^:]:%" SCNx64, c->name, &c->addr) == 2 && ++counter_count;
 }
 
-static int option(const char *arg)
+static bool option(const char *arg)
 {
-	const char *value = strchr(arg, '=');
-	static const char *const role_name[] = {
-		[ROLE_MARK] = "mark", [ROLE_BEGIN] = "begin", [ROLE_END] = "end",
-	};
-
-	if (!value)
-		return -1;
-	value++;
 	if (!strncmp(arg, "count=", 6))
-		return counter_add(value);
+		return counter_add(arg + 6);
 	if (!strncmp(arg, "ranges=", 7)) {
 		with_chains = true;
-		return chains_read_ranges(value);
+		return !chains_read_ranges(arg + 7);
 	}
-	if (!strncmp(arg, "out=", 4)) {
-		out = fopen(value, "w");
-		return out ? 0 : -1;
-	}
-	for (enum role r = ROLE_MARK; r <= ROLE_END; r++)
-		if (!strncmp(arg, role_name[r], value - arg - 1)) {
-			role_addr[r] = strtoull(value, NULL, 16);
-			return 0;
-		}
-	return -1;
+	return sscanf(arg, "mark=%" SCNx64, &role_addr[ROLE_MARK]) == 1 ||
+	       sscanf(arg, "begin=%" SCNx64, &role_addr[ROLE_BEGIN]) == 1 ||
+	       sscanf(arg, "end=%" SCNx64, &role_addr[ROLE_END]) == 1;
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
-	for (int i = 0; i < argc; i++)
-		if (option(argv[i])) {
-			fprintf(stderr, "insnprof: argument '%s' is not understood\n", argv[i]);
-			return -1;
-		}
-	if (!out) {
-		fprintf(stderr, "insnprof: needs out=FILE\n");
+	if (!out_and_options("insnprof", argc, argv, option))
 		return -1;
-	}
 	if (with_chains && chains_start(id, info))
 		return -1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
-	qemu_plugin_register_atexit_cb(id, finished, NULL);
+	qemu_plugin_register_atexit_cb(id, out_close, NULL);
 	return 0;
 }

@@ -8,8 +8,11 @@
 #ifndef PLUGIN_H
 #define PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #ifndef PLUGIN_API
 #define PLUGIN_API 2
@@ -87,5 +90,30 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *hwaddr);
 
 struct array *g_byte_array_new(void);
 struct array *g_byte_array_set_size(struct array *a, unsigned int len);
+
+/* Where the figures go: out=FILE, which each of the plugins has. */
+static FILE *out;
+
+static void out_close(qemu_plugin_id_t id, void *data)
+{
+	fclose(out);
+}
+
+/* Hands the other arguments to option(). Whether all are understood; if not, it says so. */
+static bool out_and_options(const char *plugin, int argc, char **argv,
+			    bool (*option)(const char *arg))
+{
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "out=", 4)) {
+			out = fopen(argv[i] + 4, "w");
+		} else if (!option(argv[i])) {
+			fprintf(stderr, "%s: argument '%s' is not understood\n", plugin, argv[i]);
+			return false;
+		}
+	}
+	if (!out)
+		fprintf(stderr, "%s: needs out=FILE, which can be written\n", plugin);
+	return out;
+}
 
 #endif

@@ -5,12 +5,10 @@
  * thing only: no fork, no shell.
  *
  *	mark write FILE TEXT     open (truncating), write, close
- *	mark append FILE TEXT    the same, without truncating
  *	mark read FILE           open, read to the end, close
  *	mark load FILE           load a module
  *	mark words FILE COUNT    COUNT writes of 16 bytes, one write each
  *	mark shell FILE          a shell reads the commands of FILE, in the window
- *	mark here                a single mark
  *
  * and the usual work of a kernel for programs, after three turns in front of the window:
  *
@@ -56,27 +54,17 @@ static long long now(clockid_t clock)
 }
 
 /* A filter of stock's takes one word of those that a write() has. */
-static long put(const char *file, const char *text, int flags)
+static long do_write(char **words)
 {
-	size_t len = strlen(text), done = 0;
+	size_t len = strlen(words[1]), done = 0;
 	ssize_t n = 1;
-	int fd = open(file, O_WRONLY | flags);
+	int fd = open(words[0], O_WRONLY | O_TRUNC);
 
 	if (fd < 0)
 		return -1;
 	for (; done < len && n > 0; done += n)
-		n = write(fd, text + done, len - done);
+		n = write(fd, words[1] + done, len - done);
 	return close(fd) || n <= 0 ? -1 : (long)len;
-}
-
-static long do_write(char **words)
-{
-	return put(words[0], words[1], O_TRUNC);
-}
-
-static long do_append(char **words)
-{
-	return put(words[0], words[1], 0);
 }
 
 static long do_read(char **words)
@@ -152,7 +140,6 @@ static long do_shell(char **words)
 {
 	ssize_t n;
 
-	(void)words;
 	if (write(to_other[1], "\n", 1) != 1)
 		return -1;
 	n = read(from_other[0], buf, sizeof(buf) - 1);
@@ -171,7 +158,6 @@ static long turn_loop(char **words)
 {
 	char c;
 
-	(void)words;
 	return read(zero, &c, 1) == 1 ? 0 : -1;
 }
 
@@ -179,7 +165,6 @@ static long turn_switch(char **words)
 {
 	char c = 0;
 
-	(void)words;
 	return write(to_other[1], &c, 1) == 1 && read(from_other[0], &c, 1) == 1 ? 0 : -1;
 }
 
@@ -188,7 +173,6 @@ static long start_switch(char **words)
 	cpu_set_t one;
 	char c;
 
-	(void)words;
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one) || pipe(to_other) || pipe(from_other))
@@ -204,7 +188,6 @@ static long start_switch(char **words)
 
 static long turn_syscall(char **words)
 {
-	(void)words;
 	return syscall(SYS_getuid) < 0 ? -1 : 0;
 }
 
@@ -235,7 +218,6 @@ static long turn_exec(char **words)
 	static char *const nothing[] = { "/bin/true", NULL };
 	pid_t pid = fork();
 
-	(void)words;
 	if (!pid) {
 		execv(nothing[0], nothing);
 		_exit(127);
@@ -247,7 +229,6 @@ static long turn_file(char **words)
 {
 	int fd = open("/tmp/load", O_RDWR | O_CREAT | O_TRUNC, 0600), bad = fd < 0;
 
-	(void)words;
 	for (int i = 0; !bad && i < PIECES; i++)
 		bad = write(fd, buf, PIECE) != PIECE;
 	bad = bad || lseek(fd, 0, SEEK_SET);
@@ -277,7 +258,6 @@ static long start_tcp(char **words)
 	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
-	(void)words;
 	address.sin_port = htons(PORT);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &up) ||
@@ -295,7 +275,6 @@ static long turn_tcp(char **words)
 	char text[64] = "question";
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	(void)words;
 	return fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) ||
 	       write(fd, text, sizeof(text)) != sizeof(text) ||
 	       read(fd, text, sizeof(text)) != sizeof(text) || close(fd) ? -1 : 0;
@@ -310,7 +289,6 @@ static const struct act {
 	long (*turn)(char **words);
 } acts[] = {
 	{ "write", 2, NULL, do_write },
-	{ "append", 2, NULL, do_append },
 	{ "read", 1, NULL, do_read },
 	{ "load", 1, NULL, do_load },
 	{ "words", 2, start_words, do_words },
@@ -340,15 +318,13 @@ int main(int argc, char **argv)
 	long result = 0;
 	int err;
 
-	if (argc == 2 && !strcmp(argv[1], "here"))
-		return getpgid(0) < 0;
 	for (size_t i = 0; argc > 2 && i < sizeof(acts) / sizeof(*acts); i++)
 		if (!strcmp(argv[1], acts[i].name) && argc - 2 >= acts[i].words)
 			a = &acts[i];
 	if (!a) {
-		fputs("usage: mark write|append FILE TEXT | read|load|shell FILE |\n"
+		fputs("usage: mark write FILE TEXT | read|load|shell FILE |\n"
 		      "	words FILE COUNT | loop|switch|syscall|exec|file|tcp COUNT |\n"
-		      "	run PROGRAM... | here\n", stderr);
+		      "	run PROGRAM...\n", stderr);
 		return 2;
 	}
 	zero = open("/dev/zero", O_RDONLY);
