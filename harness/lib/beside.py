@@ -3,8 +3,10 @@
 
 A case fails that passes on stock and not on ours, or that stock runs and ours skips, or in
 which ours panics, oopses or hangs and stock does not. A case that passes on neither is skipped. The last line
-is "N passed, N failed, N skipped". Stock's results are kept in build/SUITE, and used again
-until a file that they depend on changes. Consoles are in build/logs/SUITE.
+is "N passed, N failed, N skipped". The table is printed and written to build/SUITE/table. Stock's results are kept in
+build/SUITE, and used again until a file that they depend on changes (--fresh runs them anew). Consoles are in
+build/logs/SUITE. A guest of two CPUs keeps hardly one of the host's busy, so as many run at a time as the host has
+CPUs, or as J= says.
 """
 import argparse
 import collections
@@ -17,6 +19,7 @@ import re
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 from . import BUILD, HARNESS, LOGS, Failure, clean_environment, digest, job, kernels, userspace, vm
 from . import results as guests
@@ -125,7 +128,7 @@ def run_part(suite, kernel, part, tree, only):
 
 
 def run_kernels(suite, trees, only):
-    """{kernel: its results}, of {kernel: its tree}; as many guests at a time as there are CPUs."""
+    """{kernel: its results}, of {kernel: its tree}."""
     all_results = {kernel: Results(suite, kernel) for kernel in trees}
     userspace.archives(suite.additions)
     vm.kvm_works(next(iter(trees)))
@@ -150,8 +153,7 @@ def kept_results(suite, kernel, now):
     path = os.path.join(suite.out, "stock.json")
     if not os.path.exists(path):
         return None
-    with open(path) as f:
-        kept = json.load(f)
+    kept = json.loads(Path(path).read_text())
     if kept["digest"] != now:
         return None
     results = Results(suite, kernel)
@@ -161,9 +163,8 @@ def kept_results(suite, kernel, now):
 
 
 def keep_results(suite, results, now):
-    with open(os.path.join(suite.out, "stock.json"), "w") as f:
-        json.dump({"digest": now, "cases": results.cases, "symptoms": results.symptoms,
-                   "seconds": results.seconds}, f, indent=1)
+    kept = {"digest": now, "cases": results.cases, "symptoms": results.symptoms, "seconds": results.seconds}
+    Path(suite.out, "stock.json").write_text(json.dumps(kept, indent=1))
 
 
 def run_both(suite, args):
@@ -228,8 +229,7 @@ def report(suite, stock, ours):
     lines += ["    | " + line for line in new]
     lines += [f"stock's console: {line}" for line in stock.symptoms.values()]
     lines.append(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
-    with open(os.path.join(suite.out, "table"), "w") as f:
-        f.writelines(line + "\n" for line in lines)
+    Path(suite.out, "table").write_text("".join(line + "\n" for line in lines))
     print("\n".join(lines))
     return count
 

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import tempfile
+from pathlib import Path
 
 from . import BUILD, GUEST, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, vm
 
@@ -43,7 +44,7 @@ class Figures(dict):
             word, _, rest = line.partition(" ")
             if word == "=":
                 keys.append(rest)
-            elif m := re.match(r"(write|append|read|loop|shell) ns=(\d+) result=(-?\d+)", line):
+            elif m := re.match(r"(write|read|loop|shell) ns=(\d+) result=(-?\d+)", line):
                 ns[keys[-1]] = int(m.group(2))
                 if m.group(1) == "read":
                     self[f"{keys[-1]}.bytes"] = int(m.group(3))
@@ -100,6 +101,13 @@ def count(kernel, what, words, boot=False, **how):
     return figures
 
 
+def report(name, text):
+    """Prints a table, and writes it to build/bench/NAME."""
+    os.makedirs(OUT, exist_ok=True)
+    Path(OUT, name).write_text(text)
+    print("\n" + text)
+
+
 def generated_module(kernel, name, functions):
     """NAME.ko, a module of so many functions, built against build/KERNEL."""
     where = os.path.join(OUT, f"{name}-{kernel}")
@@ -123,8 +131,7 @@ class Kept:
         self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), source("mark.c"), source("init"),
                        job("lib.sh"))
         if not kernels.is_ours(kernel) and not fresh and os.path.exists(self.path):
-            with open(self.path) as f:
-                self.figures = json.load(f)
+            self.figures = json.loads(Path(self.path).read_text())
 
     def get(self, key, *depends):
         kept = self.figures.get(key, {})
@@ -133,5 +140,4 @@ class Kept:
     def put(self, key, figures, *depends):
         # After each boot: the next may fail.
         self.figures[key] = {"digest": digest(*self.common, *depends), "figures": figures}
-        with open(self.path, "w") as f:
-            json.dump(self.figures, f, indent=1)
+        Path(self.path).write_text(json.dumps(self.figures, indent=1))

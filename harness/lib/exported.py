@@ -81,6 +81,6 @@ def outputs(out):
     """Of each output: its name, and its problems."""
     for name, check in FILES.items():
         try:
-            yield name, list(check(os.path.join(out, name)))
+            yield f"exported: {name}", list(check(os.path.join(out, name)))
         except (OSError, ValueError, KeyError, IndexError, decoded.Wrong) as e:
-            yield name, [f"{type(e).__name__}: {e}"]
+            yield f"exported: {name}", [f"{type(e).__name__}: {e}"]

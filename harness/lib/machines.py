@@ -17,8 +17,9 @@ harness/config/arch/NAME.config, beside the symbols:
 import functools
 import os
 import re
+from pathlib import Path
 
-from . import HARNESS
+from . import HARNESS, Failure
 
 CONFIGS = os.path.join(HARNESS, "config/arch")
 PC = "x86"
@@ -32,12 +33,15 @@ def said(name):
     """{word: its text} of a machine; of the PC, nothing."""
     if name == PC:
         return {}
-    with open(os.path.join(CONFIGS, name + ".config")) as f:
-        return dict(re.findall(r"^# (?:make: )?(\w+)[:=] ?(.*)$", f.read(), re.M))
+    return dict(re.findall(r"^# (?:make: )?(\w+)[:=] ?(.*)$", Path(CONFIGS, name + ".config").read_text(), re.M))
 
 
-def names():
-    return sorted(f.removesuffix(".config") for f in os.listdir(CONFIGS))
+def names(given, directory="arch", some="architecture"):
+    """Those given, of harness/config/DIRECTORY."""
+    there = sorted(f.removesuffix(".config") for f in os.listdir(os.path.join(HARNESS, "config", directory)))
+    if unknown := [n for n in given if n not in there]:
+        raise Failure(f"no {some} {unknown[0] or 'given'}; there are: {' '.join(there)}")
+    return given or there
 
 
 def image(name):
@@ -54,5 +58,4 @@ def of(directory):
     path = os.path.join(directory, MARK)
     if not os.path.exists(path):
         return PC
-    with open(path) as f:
-        return f.read().strip()
+    return Path(path).read_text().strip()

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import tempfile
+from pathlib import Path
 
 from . import BUILD, Failure, counting, folded, insns, kernels
 
@@ -32,8 +33,7 @@ def count(kernel, what, setup="", mem="1G"):
     with tempfile.TemporaryDirectory(dir=OUT) as tmp:
         def written(name, text):
             path = os.path.join(tmp, name)
-            with open(path, "w") as f:
-                f.write(text)
+            Path(path).write_text(text)
             return path
         ranges = written("ranges", "".join(f"{addr:x} {kind}\n" for addr, kind in symbols.ranges()))
         trees = [("/job/what", written("what", what + "\n"))]

@@ -32,7 +32,6 @@ class Session:
     kernel: str
     totals: tap.Totals
     words: str = ""             # for the guests' command lines; the last one for a name counts
-    tests: str = TESTS
     logs: str = "check-guest"   # where consoles go, under build/logs
     log_lines: int = 25         # of a failed test, at most
     allow: tuple = ()           # patterns of console lines that look like a fault of the kernel's and are not
@@ -41,10 +40,13 @@ class Session:
         return results.run_suite(suite, self.kernel, script, self.logs, smp=cpus, modules=True, timeout=timeout,
                                  append=f"{words} {self.words}".strip(), allow=self.allow, **how)
 
-    def job(self, suite, script, cpus, words="", **how):
-        """A guest whose job's results are the suite's."""
+    def job(self, suite, script, cpus, words="", left=None, **how):
+        """A guest whose job's results are the suite's; and left() has the names and the problems of the files that it
+        leaves in a directory."""
         r, where = self.run(suite, script, cpus, words, **how)
         self.totals.take(r.output)
+        for name, wrong in left(os.path.join(where, "out")) if left else ():
+            self.totals.judge(name, wrong)
         results.verdict(r, self.totals, where)
 
 
@@ -72,15 +74,15 @@ def judge_case(case, session):
 def ftracetest(session, suite, cpus):
     totals = session.totals
     present = [d for d in (KERNELS_OWN + ONCE if suite == "ftracetest-2" else OURS)
-               if os.path.exists(os.path.join(session.tests, "test.d", d))]
+               if os.path.exists(os.path.join(TESTS, "test.d", d))]
     if not present:
         totals.skip("cases", "none of its directories is there")
         return
     if suite in FEWER:
-        present = [f"{d}/{case}" for d in present for case in sorted(os.listdir(os.path.join(session.tests, "test.d", d)))
+        present = [f"{d}/{case}" for d in present for case in sorted(os.listdir(os.path.join(TESTS, "test.d", d)))
                    if case.endswith(".tc") and f"{d}/{case}" not in ONCE]
     r, where = session.run(suite, "ftracetest", cpus, "guest.tests=" + ",".join(present), timeout=2400,
-                           trees=[("/job/ftrace", session.tests)])
+                           trees=[("/job/ftrace", TESTS)])
     logs, under_way, seen = results.case_logs(where), "", 0
     for line in r.output:
         if m := results.Case.LINE.match(line):
@@ -204,48 +206,32 @@ def funccount(session, suite, cpus):
     """With the tracer count, which ours has, and with the profiler, which stock has, too."""
     for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
         with session.totals.under(mode):
-            r, where = session.run(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=tools.program("funccount"))
-            session.totals.take(r.output)
-            for name, _, wrong in tools.results(os.path.join(where, "out"), 1, tools.funccount):
-                session.totals.judge(f"JSON: {name}", wrong)
-            results.verdict(r, session.totals, where)
+            session.job(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=tools.program("funccount"),
+                        left=lambda out: tools.results("JSON", out, 1, tools.funccount))
 
 
 def export(session, suite, cpus):
     """ftrace-export, from the running kernel."""
-    r, where = session.run(suite, "ftrace-export", cpus, timeout=1200, trees=tools.program("ftrace-export"))
-    session.totals.take(r.output)
-    for name, wrong in exported.outputs(os.path.join(where, "out")):
-        session.totals.judge(f"exported: {name}", wrong)
-    results.verdict(r, session.totals, where)
+    session.job(suite, "ftrace-export", cpus, timeout=1200, trees=tools.program("ftrace-export"), left=exported.outputs)
 
 
 def overhead(session, suite, cpus):
     """ftrace-overhead, where time is a count of instructions, so that predictions are always the same."""
-    r, where = session.run(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000,
-                           trees=tools.program("ftrace-overhead"))
-    session.totals.take(r.output)
+    def left(out):
+        return tools.results("predicted", out, 1,
+                             lambda text, _: tools.overhead(text, not kernels.is_ours(session.kernel)), tools.told)
     some = "guest.only=" in session.words and "predictions" not in session.words
-    found = () if some else tools.results(
-        os.path.join(where, "out"), 1, lambda text, _: tools.overhead(text, not kernels.is_ours(session.kernel)))
-    for name, text, wrong in found:
-        session.totals.judge(f"predicted: {name}", wrong)
-        if not wrong:
-            print(f"# {name}: {tools.told(text)}")
-    results.verdict(r, session.totals, where)
+    session.job(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000, trees=tools.program("ftrace-overhead"),
+                left=None if some else left)
 
 
 def bisect(session, suite, cpus):
     """Two guests: the second one is reset by the culprit, and boots again."""
     trees = tools.program("ftrace-overhead") + tools.culprits(session.kernel)
     some = "guest.only=" in session.words
-    few = "guest.few=" in session.words
-    r, where = session.run(suite, "bisect", cpus, trees=trees, timeout=1500)
-    session.totals.take(r.output)
-    if not some and not few:
-        for name, _, wrong in tools.results(os.path.join(where, "out"), 3, tools.bisect):
-            session.totals.judge(f"JSON: {name}", wrong)
-    results.verdict(r, session.totals, where)
+    all_run = not some and "guest.few=" not in session.words
+    session.job(suite, "bisect", cpus, trees=trees, timeout=1500,
+                left=all_run and (lambda out: tools.results("JSON", out, 3, tools.bisect)))
     if some and "crash" not in session.words:
         return
     # On one CPU: an emulator's second one may begin with another time after a reset.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of tests as lines, "ok 1 - NAME", "not ok 2 - NAME" or "ok 3 - NAME # SKIP WHY", and "# " lines
-among them: the one reader, and the host's writer. Guests write with jobs/lib.sh and guest-src/tap.h."""
+among them: the one reader, and the host's writer. Guests write with jobs/lib.sh."""
+import contextlib
 import dataclasses
 import re
 
@@ -28,9 +29,14 @@ class Totals:
         self.number = self.passed = self.failed = self.skipped = 0
         self.above = []
 
+    @contextlib.contextmanager
     def under(self, name):
         """Results in a with statement are part of name."""
-        return Part(self, name)
+        self.above.append(name)
+        try:
+            yield
+        finally:
+            self.above.pop()
 
     def _line(self, word, name, note=""):
         self.number += 1
@@ -80,14 +86,3 @@ class Totals:
         """The closing line, and the program's status."""
         print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""))
         return 1 if self.failed else 0
-
-
-class Part:
-    def __init__(self, totals, name):
-        self.totals, self.name = totals, name
-
-    def __enter__(self):
-        self.totals.above.append(self.name)
-
-    def __exit__(self, *_):
-        self.totals.above.pop()

@@ -23,20 +23,23 @@ def program(name):
             *((f"/job/{os.path.basename(library)}", at) for library, at in userspace.libraries(path).items())]
 
 
-def results(out, least, problems):
-    """Of each NAME.json that the guest has left, of which so many must be: NAME, its text, and its problems(text, and
-    that of NAME.wanted)."""
+def results(kind, out, least, problems, told=None):
+    """Of each NAME.json that the guest has left, of which so many must be: "KIND: NAME", and its problems(text, and
+    that of NAME.wanted); told(text) is printed where there are none."""
     names = sorted({os.path.splitext(os.path.basename(path))[0]
-                    for kind in ("json", "wanted") for path in glob.glob(f"{out}/*.{kind}")})
+                    for ending in ("json", "wanted") for path in glob.glob(f"{out}/*.{ending}")})
     if len(names) < least:
-        yield "some came", "", [f"there are {names}"]
+        yield f"{kind}: some came", [f"there are {names}"]
     for name in names:
         text, wanted = (open(path).read() if os.path.exists(path) else ""
                         for path in (f"{out}/{name}.json", f"{out}/{name}.wanted"))
         try:
-            yield name, text, list(problems(text, wanted))
+            wrong = list(problems(text, wanted))
         except (ValueError, KeyError, TypeError, AttributeError) as e:
-            yield name, text, [f"{type(e).__name__}: {e}"]
+            wrong = [f"{type(e).__name__}: {e}"]
+        yield f"{kind}: {name}", wrong
+        if told and not wrong:
+            print(f"# {name}: {told(text)}")
 
 
 def members(got, **kinds):

@@ -25,6 +25,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from pathlib import Path
 
 from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, machines, newc, userspace
 
@@ -98,8 +99,7 @@ def plugin_library(name):
                               *(src for src in sources if src.endswith(".c"))])
         if got.returncode:
             raise Failure(f"{name}.c does not compile: install gcc and libc6-dev")
-        with open(stamp, "w") as f:
-            f.write(str(version))
+        Path(stamp).write_text(str(version))
     return lib
 
 
@@ -138,20 +138,13 @@ def kvm_works(kernel):
     That /dev/kvm is there proves nothing: nested and confined hosts have it too."""
     if kernels.machine(kernel) != machines.PC:
         return False
-    cache = os.path.join(GUEST, "kvm")
-    with open("/proc/sys/kernel/random/boot_id") as f:
-        key = f.read().strip()
-    if os.path.exists(cache):
-        with open(cache) as f:
-            words = f.read().split()
-        if words[1:] == [key]:
-            return words[0] == "yes"
-    answer = "no"
-    if os.access("/dev/kvm", os.R_OK | os.W_OK):
-        answer = "yes" if kvm_trial(kernel) else "no"
-    with open(cache, "w") as f:
-        f.write(f"{answer} {key}\n")
-    return answer == "yes"
+    cache, key = Path(GUEST, "kvm"), Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    words = cache.read_text().split() if cache.exists() else []
+    if words[1:] != [key]:
+        works = os.access("/dev/kvm", os.R_OK | os.W_OK) and kvm_trial(kernel)
+        words = ["yes" if works else "no", key]
+        cache.write_text(" ".join(words) + "\n")
+    return words[0] == "yes"
 
 
 def kvm_trial(kernel):
@@ -257,8 +250,6 @@ class Watch:
             self.exit_status = int(m.group(1))
         self.result.console.append(line)
         self.result.both.append("[console] " + line)
-        if self.echo == "all":
-            print("[console] " + line, flush=True)
         for symptom in SYMPTOMS:
             if symptom[2].search(line) and not any(re.search(a, line) for a in self.allow):
                 self.symptom_seen(symptom, line)
@@ -355,8 +346,8 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     trees: (name in the guest, path here) pairs. modules: put the kernel's modules in.
     plugin: (name of a harness/NAME.c, its options). timeout: seconds, for all. quiet: seconds
     for which the job may print nothing.
-    accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: False,
-    True (the job's output) or "all" (the console too). out: directory for the guest's
+    accel: "kvm", "tcg", "icount" or None for KVM where it works, else TCG. echo: print
+    the job's output. out: directory for the guest's
     /out. allow: patterns of console lines that are no symptom. additions: names that userspace.py
     adds to the user space. bootconfig: text for the kernel, which "bootconfig" in append
     makes it read. reboots: a reboot does not end the run; the job may ask for one, and begins
