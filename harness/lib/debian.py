@@ -6,7 +6,6 @@ It boots by its own loader, on a BIOS. The service guest-job (guest-src/debian-j
 in each boot until the job ends, and turns the machine off then. A guest writes to a copy.
 """
 import os
-import re
 import struct
 import subprocess
 

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from . import GUEST, HARNESS, LOGS, TOP, Failure, digest, files_below, machines, newc, source
 
@@ -44,6 +45,7 @@ ETC = {
 OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
 HELPERS = ["mark", "uring", "send", "threads"]
+LIBRARIES = {"uring": ["-luring"]}
 # Beside them
 SCRIPTS = ["bpf", "textbytes", "fuzz"]
 
@@ -78,9 +80,9 @@ def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
     cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
     try:
-        output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"))
+        output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"), *LIBRARIES.get(name, ()))
     except subprocess.CalledProcessError:
-        raise Failure(f"{name}.c does not compile; install gcc and libc6-dev")
+        raise Failure(f"{name}.c does not compile: run harness/setup guest")
     return out
 
 
@@ -116,8 +118,7 @@ def write_addition(path, words):
 
 def debian_sources(suites=()):
     """(codename of this system, lines for mmdebstrap: where this system gets Debian's packages, of suites or of that)."""
-    with open("/etc/os-release") as f:
-        codename = re.search(r"^VERSION_CODENAME=(\w+)$", f.read(), re.M)
+    codename = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)
     uris = sorted(set(output("apt-get", "indextargets", "--format", "$(REPO_URI)", "Identifier: Packages",
                              "Origin: Debian", "Label: Debian").split()))
     if not codename or not uris:
@@ -157,8 +158,7 @@ def made(path, write_it, *words, inputs=()):
                 if f.read() == now:
                     return path
         write_it(path, *words)
-        with open(stamp, "w") as f:
-            f.write(now)
+        Path(stamp).write_text(now)
         print(f"image: {os.path.relpath(path, TOP)}, {os.stat(path).st_blocks / 2048:.1f} MB")
     return path
 
