@@ -29,7 +29,14 @@ config_has() {
 	[ -e /tmp/config ] || zcat /proc/config.gz >/tmp/config || exit 1
 	grep -q "^CONFIG_$1=y" /tmp/config
 }
-symbol() { awk -v n="$1" '$3 == n { print "0x" $1; exit }' /proc/kallsyms; }
+# The parameters of modules that call the graph's functions, which are not exported
+graph_symbols() {
+	sed -n 's/^\(\w*\) . \(un\|\)register_ftrace_graph$/graph_\2register=0x\1/p' /proc/kallsyms
+}
+there() { # MODULE...: those that the kernel has
+	local m
+	for m; do ! modprobe -n $m 2>/dev/null || echo $m; done
+}
 
 # The bytes of all sites; without them the comparison at the end would compare nothing with nothing.
 sites() { textbytes sum <available_filter_functions_addrs; }
@@ -143,6 +150,50 @@ gone_after_kill() { # NAME
 	while grep -qsx "$1" /proc/[0-9]*/comm; do sleep 0.05; done
 }
 said() { check "$1: says so" grep -qe "$2" $err; } # TEXT PATTERN
+# in_background PATTERN N ARGUMENT...: until its messages have so many such lines; its process is $begun, its output in
+# began.out and began.err. Bash would have it ignore SIGINT.
+# shellcheck disable=SC2034 # for the callers
+in_background() {
+	local pattern=$1 n=$2
+	shift 2
+	: >began.err
+	env --default-signal=INT $tool "$@" >began.out 2>began.err </dev/null &
+	begun=$!
+	for _ in $(seq 100); do
+		[ "$(grep -c "$pattern" began.err)" -lt $n ] || return
+		sleep 0.1
+	done
+	result 1 "$tool $* begins"
+	notes <began.err
+}
+# interrupt SIGNAL MS ARGUMENT...: the signal comes before so many ms are over; $bad counts the faults.
+interrupt() {
+	local signal=$1 status
+	at_random $2
+	shift 2
+	timeout -s $signal --preserve-status $at $tool "$@" >out 2>$err </dev/null
+	status=$?
+	# 143 and 130 before it is ready, or as a command's.
+	case $status in 0 | 130 | 143) ;; *) bad=$((bad + 1)); echo "# SIG$signal at $at: status $status"; notes <$err ;; esac
+	[ "$(state)" = "$before" ] || { bad=$((bad + 1)); echo "# SIG$signal at $at, $*:"; state | notes; }
+}
+# no_access ARGUMENT...: without privileges, with tracefs and without it.
+no_access() {
+	local text
+	for text in 'no privileges' 'no tracefs and no privileges'; do
+		[ "$text" = 'no privileges' ] || umount -l $tracing
+		su -s /bin/bash nobody -c "LD_LIBRARY_PATH=/job $tool $*" >out 2>$err
+		is "$text: status 1" 1 $?
+		said "$text" 'run this as root'
+		[ "$text" != 'no privileges' ] || restored "$text"
+	done
+}
+version_and_help() { # NAME, and how many options it has
+	run 'the version' 0 --version
+	is 'the version is a number' "$1 $(uname -r | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')" "$(sed 's/\.[0-9]*$//' out)"
+	run 'the help' 0 --help
+	check 'the help names each option' test "$(grep -c '^  -., --' out)" = $2
+}
 fails() { # TEXT STATUS PATTERN ARGUMENT...
 	run "$1" "$2" "${@:4}"
 	said "$1" "$3"
