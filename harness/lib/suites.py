@@ -282,32 +282,40 @@ def debian_packages(session, suite, cpus):
                 trees=trees)
 
 
-# In the order in which they run; name: (suite, CPUs).
+# In the order in which they run; name: (suite, CPUs, and a description).
 ALL = {
-    "kunit": (kunit, 2),
-    "ftracetest-2": (ftracetest, 2),
-    "ftracetest-1": (ftracetest, 1),
-    "ftracetest-4": (ftracetest, 4),
-    "boot": (boot, 2),
-    "load-1": (load, 1),
-    "load-2": (load, 2),
-    "load-4": (load, 4),
-    "torture-4": (torture, 4),
-    "oldqemu-4": (oldqemu, 4),
-    "detach-4": (detach, 4),
-    "pokes-2": (load, 2),
-    "funccount-2": (funccount, 2),
-    "export-2": (export, 2),
-    "bisect-2": (bisect, 2),
-    "fuzz-4": (fuzz, 4),
-    "ring-4": (load, 4),
+    "kunit": (kunit, 2, "KUnit suites: ours, and the kernel's of fprobe and kprobes"),
+    "ftracetest-2": (ftracetest, 2, "the kernel's ftracetest: 00basic, ftrace, instances, and our longest cases"),
+    "ftracetest-1": (ftracetest, 1, "our own directory of it, callset"),
+    "ftracetest-4": (ftracetest, 4, "the same"),
+    "boot": (boot, 2, "options of the kernel's command line and bootconfig, several boots"),
+    "load-1": (load, 1, "everything traced on and off while a load runs"),
+    "load-2": (load, 2, "the same"),
+    "load-4": (load, 4, "the same"),
+    "torture-4": (torture, 4, "all that rewrites text or changes tracing, at random and at the same time, while users "
+                              "that stay attached count every call"),
+    "oldqemu-4": (oldqemu, 4, "the same, with all memory to be had, under a QEMU that delivers a breakpoint late; each "
+                              "warning of the kernel fails it"),
+    "detach-4": (detach, 4, "modules that are unloaded as soon as their callbacks are detached"),
+    "pokes-2": (load, 2, "perf's text_poke events"),
+    "funccount-2": (funccount, 2, "tools/tracing/funccount; also on stock, where it uses the profiler"),
+    "export-2": (export, 2, "tools/tracing/ftrace-export, from the running kernel; also on stock"),
+    "bisect-2": (bisect, 2, "tools/tracing/ftrace-overhead bisect, which finds planted culprits; also on stock"),
+    "fuzz-4": (fuzz, 4, "random input to every file, for a minute or as --append says"),
+    "ring-4": (load, 4, "writers of the ring buffer in every context, against readers and changes"),
 }
-KNOWN = ALL | {"callset-2": (ftracetest, 2), "fuzz-2": (fuzz, 2), "hits-1": (hits, 1),
-               "overhead-1": (overhead, 1), "debian-2": (debian_packages, 2), "clients-2": (clients, 2)}
+KNOWN = ALL | {
+    "callset-2": (ftracetest, 2, "our own cases on 2 CPUs"),
+    "fuzz-2": (fuzz, 2, "fuzz-4 on 2 CPUs: for a long time, on a machine that has no more"),
+    "hits-1": (hits, 1, "how often functions are called by the same load on stock and on ours, as both count it"),
+    "overhead-1": (overhead, 1, "tools/tracing/ftrace-overhead, also on stock: under -icount, as hits-1"),
+    "debian-2": (debian_packages, 2, "the packages of build/deb in a Debian that boots by GRUB, for make check-deb"),
+    "clients-2": (clients, 2, "trace-cmd, perf and bpftrace, as Debian has them"),
+}
 
 
 def run(session, name):
-    suite, cpus = KNOWN[name]
+    suite, cpus, _ = KNOWN[name]
     with session.totals.under(name):
         try:
             suite(session, name, cpus)
