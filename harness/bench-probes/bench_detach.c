@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attaches and detaches many users of function tracing and prints how long each step took. Its
- * orders are written to two files of debugfs, bench_detach/sites (addresses of sites, one a line)
- * and bench_detach/run:
+ * Attaches and detaches many users of function tracing and prints how long each step took. The
+ * addresses of sites are written to debugfs's bench_detach, as longs, and orders to the parameter
+ * run:
  *
  *	attach KIND COUNT SECONDS  registers COUNT users one by one, each at a site of its own,
  *				   until SECONDS are over; KIND is ops, fprobe or graph
@@ -25,9 +25,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
-#include <linux/uaccess.h>
 
-enum { MAX_SITES = 65536, COMMAND = 80 };
+enum { MAX_SITES = 65536 };
 
 enum kind { KIND_OPS, KIND_FPROBE, KIND_GRAPH };
 static const char * const kind_names[] = { "ops", "fprobe", "graph" };
@@ -49,7 +48,6 @@ struct bench_user {
 };
 
 static unsigned long *sites;
-static unsigned int nr_sites;
 static struct bench_user **users;
 static unsigned int nr_users;
 static enum kind kind;
@@ -164,7 +162,7 @@ static int attach(unsigned int count, unsigned int seconds)
 	u64 start = ktime_get_ns();
 	int ret = 0;
 
-	if (nr_users || count > nr_sites)
+	if (nr_users || count > MAX_SITES || (count && !sites[count - 1]))
 		return -EINVAL;
 	while (!ret && nr_users < count && ktime_get_ns() - start < seconds * NSEC_PER_SEC)
 		ret = user_new(sites[nr_users]);
@@ -306,29 +304,25 @@ static int spin(unsigned int count, unsigned int seconds)
 	return ret;
 }
 
-static int run_attach(const char *args)
+static int attach_kind(const char *word, unsigned int count, unsigned int seconds)
 {
-	unsigned int count, seconds;
-	char word[8];
-	int which;
+	int which = match_string(kind_names, ARRAY_SIZE(kind_names), word);
 
-	if (sscanf(args, "%7s %u %u", word, &count, &seconds) != 3)
-		return -EINVAL;
-	which = match_string(kind_names, ARRAY_SIZE(kind_names), word);
 	if (which < 0 || nr_users)
 		return -EINVAL;
 	kind = which;
 	return attach(count, seconds);
 }
 
-static int run(const char *text)
+static int run(const char *text, const struct kernel_param *kp)
 {
 	unsigned int count, seconds;
+	char word[8];
 
-	if (!nr_sites)
+	if (!sites || !sites[0])
 		return -EINVAL;
-	if (str_has_prefix(text, "attach "))
-		return run_attach(text + strlen("attach "));
+	if (sscanf(text, "attach %7s %u %u", word, &count, &seconds) == 3)
+		return attach_kind(word, count, seconds);
 	if (sscanf(text, "detach %u", &seconds) == 1)
 		return detach(seconds);
 	if (sscanf(text, "stack %u", &count) == 1)
@@ -338,62 +332,11 @@ static int run(const char *text)
 	return -EINVAL;
 }
 
-static ssize_t run_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
-{
-	char text[COMMAND] = "";
-	int ret;
+static const struct kernel_param_ops run_ops = { .set = run };
+module_param_cb(run, &run_ops, NULL, 0200);
 
-	if (count >= sizeof(text) || copy_from_user(text, from, count))
-		return -EINVAL;
-	ret = run(text);
-	return ret ?: count;
-}
-
-static const struct file_operations run_fops = {
-	.owner	= THIS_MODULE,
-	.open	= simple_open,
-	.write	= run_write,
-};
-
-/* A line may come in two writes. */
-static int sites_add(char c)
-{
-	static char line[20];
-	static unsigned int len;
-
-	if (c != '\n') {
-		if (len == sizeof(line) - 1)
-			return -EINVAL;
-		line[len++] = c;
-		return 0;
-	}
-	line[len] = '\0';
-	len = 0;
-	if (nr_sites == MAX_SITES)
-		return -ENOSPC;
-	return kstrtoul(line, 16, &sites[nr_sites++]);
-}
-
-static ssize_t sites_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
-{
-	char *text = memdup_user(from, count);
-	int ret = 0;
-
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	for (size_t i = 0; i < count && !ret; i++)
-		ret = sites_add(text[i]);
-	kfree(text);
-	return ret ?: count;
-}
-
-static const struct file_operations sites_fops = {
-	.owner	= THIS_MODULE,
-	.open	= simple_open,
-	.write	= sites_write,
-};
-
-static struct dentry *directory;
+static struct debugfs_blob_wrapper blob = { .size = MAX_SITES * sizeof(*sites) };
+static struct dentry *file;
 
 static int __init bench_detach_init(void)
 {
@@ -404,16 +347,15 @@ static int __init bench_detach_init(void)
 		kvfree(users);
 		return -ENOMEM;
 	}
-	directory = debugfs_create_dir("bench_detach", NULL);
-	debugfs_create_file("sites", 0200, directory, NULL, &sites_fops);
-	debugfs_create_file("run", 0200, directory, NULL, &run_fops);
+	blob.data = sites;
+	file = debugfs_create_blob("bench_detach", 0200, NULL, &blob);
 	return 0;
 }
 module_init(bench_detach_init);
 
 static void __exit bench_detach_exit(void)
 {
-	debugfs_remove(directory);
+	debugfs_remove(file);
 	while (nr_users)
 		user_unregister(users[--nr_users]);
 	kvfree(users);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls a function many times with an empty probe on it, prints how long that
- * took, and refuses to stay loaded.
+ * took, and refuses to stay loaded. With kind=every it stays, and has an empty
+ * callback at every function.
  */
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
@@ -11,7 +12,7 @@
 
 static char *kind = "none";
 module_param(kind, charp, 0);
-MODULE_PARM_DESC(kind, "none, fprobe, fprobe-entry, kprobe or kretprobe");
+MODULE_PARM_DESC(kind, "none, fprobe, fprobe-entry, kprobe, kretprobe or every");
 
 static unsigned int calls = 100000;
 module_param(calls, uint, 0);
@@ -58,6 +59,15 @@ static struct kretprobe kretprobe = {
 	.maxactive	= 16,
 };
 
+static notrace void empty_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			       struct ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops empty_ops = {
+	.func = empty_call,
+};
+
 static int bench_register(void)
 {
 	if (!strcmp(kind, "kprobe"))
@@ -81,16 +91,14 @@ static void bench_unregister(void)
 		unregister_fprobe(&fprobe);
 }
 
-static unsigned long bench_missed(void)
-{
-	return kprobe.nmissed + kretprobe.nmissed + fprobe.nmissed;
-}
-
 static int __init bench_init(void)
 {
 	u64 start, ns;
-	int ret = bench_register();
+	int ret;
 
+	if (!strcmp(kind, "every"))
+		return register_ftrace_function(&empty_ops);
+	ret = bench_register();
 	if (ret) {
 		pr_info("bench_probes: no %s: %d\n", kind, ret);
 		return ret;
@@ -101,7 +109,7 @@ static int __init bench_init(void)
 	ns = ktime_get_ns() - start;
 	bench_unregister();
 	pr_info("Attempted %u calls to %ps in %lluns, %lu missed\n", calls, bench_probed, ns,
-		bench_missed());
+		kprobe.nmissed + kretprobe.nmissed + fprobe.nmissed);
 	/* Nothing is left to do. */
 	return -EAGAIN;
 }

@@ -32,16 +32,10 @@
 
 #include "watch.h"
 
+/* As in enum watch_kind */
 static const char * const kind_names[WATCH_KINDS] = {
-	[WATCH_PLAIN]		= "plain",
-	[WATCH_REGS]		= "regs",
-	[WATCH_RECURSION]	= "recursion",
-	[WATCH_RCU]		= "rcu",
-	[WATCH_ALL_HELP]	= "all-help",
-	[WATCH_FPROBE]		= "fprobe",
-	[WATCH_FPROBE_EXIT]	= "fprobe-exit",
-	[WATCH_KRETPROBE]	= "kretprobe",
-	[WATCH_GRAPH]		= "graph",
+	"plain", "regs", "recursion", "rcu", "all-help",
+	"fprobe", "fprobe-exit", "kretprobe", "graph",
 };
 
 static struct {

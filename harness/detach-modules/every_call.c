@@ -46,18 +46,10 @@ enum watcher {
 	MAY_MISS = FPROBE,
 };
 
+/* As in enum watcher */
 static const char * const user_names[USERS] = {
-	[PLAIN]			= "plain",
-	[REGS]			= "regs",
-	[RECURSION]		= "recursion",
-	[WATCHING]		= "rcu",
-	[DIRECT]		= "direct",
-	[MODIFY]		= "ipmodify",
-	[FPROBE]		= "fprobe",
-	[FPROBE_EXIT]		= "fprobe-exit",
-	[KPROBE]		= "kprobe",
-	[KRETPROBE]		= "kretprobe",
-	[KRETPROBE_EXIT]	= "kretprobe-exit",
+	"plain", "regs", "recursion", "rcu", "direct", "ipmodify",
+	"fprobe", "fprobe-exit", "kprobe", "kretprobe", "kretprobe-exit",
 };
 
 struct call {
@@ -159,16 +151,6 @@ asm ("	.pushsection	.text, \"ax\", @progbits\n"
 "	.popsection\n"
 );
 
-static int direct_attach(struct ftrace_ops *direct)
-{
-	return register_ftrace_direct(direct, (unsigned long)every_call_trampoline);
-}
-
-static int direct_detach(struct ftrace_ops *direct)
-{
-	return unregister_ftrace_direct(direct, (unsigned long)every_call_trampoline, true);
-}
-
 static notrace int fprobe_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 				struct ftrace_regs *fregs, void *data)
 {
@@ -227,18 +209,11 @@ static struct kprobe kprobe = {
 
 static unsigned long missed(enum watcher user)
 {
-	switch (user) {
-	case FPROBE:
-	case FPROBE_EXIT:
-		return fprobe.nmissed;
-	case KPROBE:
+	if (user == KPROBE)
 		return kprobe.nmissed;
-	case KRETPROBE:
-	case KRETPROBE_EXIT:
-		return kretprobe.kp.nmissed + kretprobe.nmissed;
-	default:
-		return 0;
-	}
+	if (user == FPROBE || user == FPROBE_EXIT)
+		return fprobe.nmissed;
+	return kretprobe.kp.nmissed + kretprobe.nmissed;
 }
 
 /* The callers */
@@ -291,16 +266,6 @@ static int in_nmi_handler(unsigned int cmd, struct pt_regs *regs)
 		return NMI_DONE;
 	call_all(IN_NMI);
 	return NMI_HANDLED;
-}
-
-static int nmis_begin(void)
-{
-	return register_nmi_handler(NMI_LOCAL, in_nmi_handler, 0, "every_call");
-}
-
-static void nmis_end(void)
-{
-	unregister_nmi_handler(NMI_LOCAL, "every_call");
 }
 
 /* With preemption off. */
@@ -359,12 +324,12 @@ static void callers_stop(void)
 		timer_shutdown_sync(&c->timer);
 		kthread_stop(c->task);
 	}
-	nmis_end();
+	unregister_nmi_handler(NMI_LOCAL, "every_call");
 }
 
 static int callers_start(void)
 {
-	int ret = nmis_begin();
+	int ret = register_nmi_handler(NMI_LOCAL, in_nmi_handler, 0, "every_call");
 
 	if (ret)
 		return ret;
@@ -416,12 +381,15 @@ static int ops_attach(enum watcher user)
 
 	if (ret)
 		return ret;
-	return user == DIRECT ? direct_attach(&ops[user]) : register_ftrace_function(&ops[user]);
+	if (user == DIRECT)
+		return register_ftrace_direct(&ops[user], (unsigned long)every_call_trampoline);
+	return register_ftrace_function(&ops[user]);
 }
 
 static void ops_detach(enum watcher user)
 {
-	int ret = user == DIRECT ? direct_detach(&ops[user]) :
+	unsigned long to = (unsigned long)every_call_trampoline;
+	int ret = user == DIRECT ? unregister_ftrace_direct(&ops[user], to, true) :
 				   unregister_ftrace_function(&ops[user]);
 
 	WARN(ret, "%s cannot be detached: %d\n", user_names[user], ret);
@@ -432,39 +400,25 @@ static int user_attach(enum watcher user)
 {
 	unsigned long ips[FUNCTIONS];
 
-	switch (user) {
-	case FPROBE:
+	if (user == FPROBE)
 		return register_fprobe_ips(&fprobe, ips, addresses(user, ips));
-	case KPROBE:
+	if (user == KPROBE)
 		return register_kprobe(&kprobe);
-	case KRETPROBE:
+	if (user == KRETPROBE)
 		return register_kretprobe(&kretprobe);
-	case FPROBE_EXIT:
-	case KRETPROBE_EXIT:
-		return 0;
-	default:
-		return ops_attach(user);
-	}
+	return user < MAY_MISS ? ops_attach(user) : 0;
 }
 
 static void user_detach(enum watcher user)
 {
-	switch (user) {
-	case FPROBE:
+	if (user == FPROBE)
 		unregister_fprobe(&fprobe);
-		break;
-	case KPROBE:
+	else if (user == KPROBE)
 		unregister_kprobe(&kprobe);
-		break;
-	case KRETPROBE:
+	else if (user == KRETPROBE)
 		unregister_kretprobe(&kretprobe);
-		break;
-	case FPROBE_EXIT:
-	case KRETPROBE_EXIT:
-		break;
-	default:
+	else if (user < MAY_MISS)
 		ops_detach(user);
-	}
 }
 
 static void detach_before(enum watcher end)

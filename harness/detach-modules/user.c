@@ -73,6 +73,15 @@ static void ops_callback(unsigned long ip, unsigned long parent_ip, struct ftrac
 	called(container_of(ops, struct detach_user, ops));
 }
 
+static int filter_set(struct ftrace_ops *ops)
+{
+	int ret = 0;
+
+	for (int i = 0; i < nr_functions && !ret; i++)
+		ret = ftrace_set_filter(ops, functions[i], strlen(functions[i]), 0);
+	return ret;
+}
+
 static int ops_register(struct detach_user *u)
 {
 	static const unsigned long flags[] = {
@@ -85,13 +94,7 @@ static int ops_register(struct detach_user *u)
 
 	u->ops.func = ops_callback;
 	u->ops.flags = flags[kind];
-	for (int i = 0; i < nr_functions; i++) {
-		int ret = ftrace_set_filter(&u->ops, functions[i], strlen(functions[i]), 0);
-
-		if (ret)
-			return ret;
-	}
-	return register_ftrace_function(&u->ops);
+	return filter_set(&u->ops) ?: register_ftrace_function(&u->ops);
 }
 
 static void ops_unregister(struct detach_user *u)
@@ -174,13 +177,7 @@ static int user_graph_register(struct detach_user *u)
 		return -EOPNOTSUPP;
 	u->graph.entryfunc = graph_entry;
 	u->graph.retfunc = graph_return;
-	for (int i = 0; i < nr_functions; i++) {
-		int ret = ftrace_set_filter(&u->graph.ops, functions[i], strlen(functions[i]), 0);
-
-		if (ret)
-			return ret;
-	}
-	return func(&u->graph);
+	return filter_set(&u->graph.ops) ?: func(&u->graph);
 }
 
 static void user_graph_unregister(struct detach_user *u)
