@@ -103,10 +103,6 @@ def plugin_library(name):
     return lib
 
 
-def modules_keep(path):
-    return not path.endswith(("/build", "/source")) and os.path.exists(path)
-
-
 def job_archive(out, script, words, trees, modules):
     """Appends the job to the user space: its script, words and files, the kernel's modules."""
     a = newc.Archive(out)
@@ -121,7 +117,7 @@ def job_archive(out, script, words, trees, modules):
         else:
             a.file(name, path)
     if modules:
-        a.tree("/lib/modules", modules, modules_keep)
+        a.tree("/lib/modules", modules, lambda path: not path.endswith(("/build", "/source")) and os.path.exists(path))
     a.close()
 
 
@@ -234,8 +230,7 @@ class Watch:
                         console: (self.console_line, bytearray())}
 
     def job_line(self, line):
-        m = EXIT.match(line)
-        if m:
+        if m := EXIT.match(line):
             self.exit_status = int(m.group(1))
             return
         self.result.output.append(line)
@@ -244,8 +239,7 @@ class Watch:
             print(line, flush=True)
 
     def console_line(self, line):
-        m = EXIT.match(line)
-        if m and self.exit_status is None:
+        if (m := EXIT.match(line)) and self.exit_status is None:
             # The job's own line may have been glued to output without a newline.
             self.exit_status = int(m.group(1))
         self.result.console.append(line)
@@ -266,17 +260,14 @@ class Watch:
         handle, pending = self.streams[fd]
         if handle == self.job_line:
             self.heard = time.monotonic()
-        pending += data
-        *lines, rest = pending.split(b"\n")
-        pending[:] = rest
+        *lines, pending[:] = (pending + data).split(b"\n")
         self.lines(handle, lines)
 
     def lines(self, handle, lines):
         for line in lines:
             before = len(self.result.both)
             handle(line.decode(errors="replace").rstrip("\r"))
-            if self.log:
-                self.log.writelines(text + "\n" for text in self.result.both[before:])
+            self.log.writelines(text + "\n" for text in self.result.both[before:])
 
     def end(self, fd):
         """A last line without its end was being written when the guest ended."""
@@ -400,20 +391,13 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
         process = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=sys.stderr, pass_fds=[console_w])
         os.close(console_w)
-        result = watched(process, console, timeout, quiet, echo, log, allow)
+        with open(log or os.devnull, "w", buffering=1) as stream:
+            watch = Watch(process, console, timeout, quiet, echo, stream, allow)
+            try:
+                watch.follow()
+            finally:
+                result = watch.finish()
+                os.close(console)
         if out and os.path.exists(sent):
             out_extract(sent, out)
-    return result
-
-
-def watched(process, console, timeout, quiet, echo, log, allow):
-    stream = open(log, "w", buffering=1) if log else None
-    watch = Watch(process, console, timeout, quiet, echo, stream, allow)
-    try:
-        watch.follow()
-    finally:
-        result = watch.finish()
-        os.close(console)
-        if stream:
-            stream.close()
     return result
