@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import time
+from pathlib import Path
 
 from . import LOGS, TOP, job, vm
 
@@ -22,7 +23,7 @@ def run_suite(suite, kernel, script, logs, **how):
     for again in (kernel == "stock", False):
         shutil.rmtree(where, ignore_errors=True)
         os.makedirs(where)
-        r = vm.run(kernel, script and job(script), echo=False, out=os.path.join(where, "out"),
+        r = vm.run(kernel, job(script), echo=False, out=os.path.join(where, "out"),
                    log=os.path.join(where, "console"), **how)
         print(f"# {suite}: {r.seconds:.0f} s", flush=True)
         # While it changes text, stock may not know a breakpoint of its own: seldom, and no result of a test.
@@ -94,9 +95,5 @@ class Case:
 
 def case_logs(where):
     """{case number: lines of its log}."""
-    top, logs = os.path.join(where, "out/logs"), {}
-    for name in os.listdir(top) if os.path.isdir(top) else []:
-        if m := re.match(r"(\d+)-.*-log\.", name):
-            with open(os.path.join(top, name), errors="replace") as f:
-                logs[int(m.group(1))] = f.read().splitlines()
-    return logs
+    return {int(path.name.split("-")[0]): path.read_text(errors="replace").splitlines()
+            for path in Path(where, "out/logs").glob("[0-9]*-*-log.*")}
