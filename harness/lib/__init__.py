@@ -14,6 +14,7 @@ moved     the changes between two days' figures
 import hashlib
 import os
 import sys
+from pathlib import Path
 
 HARNESS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 TOP = os.path.dirname(HARNESS)
@@ -56,19 +57,14 @@ def digest(*parts):
     h = hashlib.sha256()
     for part in map(str, parts):
         if os.path.isfile(part):
-            with open(part, "rb") as f:
-                part = hashlib.sha256(f.read()).hexdigest()
+            part = hashlib.sha256(Path(part).read_bytes()).hexdigest()
         h.update(part.encode() + b"\0")
     return h.hexdigest()
 
 
 def files_below(top):
     """The paths of all files under a directory, in an order that does not change."""
-    paths = []
-    for where, dirs, files in os.walk(top):
-        dirs.sort()
-        paths += [os.path.join(where, f) for f in sorted(files)]
-    return paths
+    return [str(path) for path in sorted(Path(top).rglob("*")) if not path.is_dir()]
 
 
 def clean_environment():

@@ -6,6 +6,7 @@ import fnmatch
 import os
 import re
 import subprocess
+from pathlib import Path
 
 from . import kernels, machines
 from .beside import DEATHS, GOOD, SELFTESTS, kernel_died
@@ -29,9 +30,8 @@ def boot(results, tests, cases):
     r, where = results.boot("ftracetest", cases, [("/job/ftrace", tests), ("/job/ftrace/poll", poll(results, tests))])
     runs = [(c, "") for c in cases]
     for c in cases:
-        with open(os.path.join(tests, "test.d", c)) as f:
-            if re.search(r"^#[ \t]*flags:.*instance", f.read(), re.M):
-                runs.append((c, " (instance)"))
+        if re.search(r"^#[ \t]*flags:.*instance", Path(tests, "test.d", c).read_text(), re.M):
+            runs.append((c, " (instance)"))
     logs, broken, done = case_logs(where), kernel_died(r), 0
     for at, line in enumerate(r.both):
         if at < broken and (m := Case.LINE.match(line)):
@@ -53,8 +53,7 @@ def run(found, tree, only, wanted):
     """The cases for which wanted() is true."""
     tests = os.path.join(tree, SELFTESTS, "ftrace")
     top = os.path.join(tests, "test.d")
-    cases = sorted(os.path.relpath(os.path.join(where, f), top)
-                   for where, _, files in os.walk(top) for f in files if f.endswith(".tc"))
+    cases = sorted(str(path.relative_to(top)) for path in Path(top).rglob("*.tc"))
     cases = [c for c in cases if wanted(c) and (not only or any(fnmatch.fnmatch(c, g) for g in only))]
     while cases:
         cases = boot(found, tests, cases)

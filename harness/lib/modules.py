@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from . import HARNESS, LOGS, Failure, clean_environment, kernels
 
@@ -20,13 +21,12 @@ def build(kernel, where, name):
     print(f"# building {name} against build/{kernel}", flush=True)
     os.makedirs(os.path.dirname(log), exist_ok=True)
     # The types in a module's BTF count from those of the kernel's; make does not know of that.
-    for root, _, names in os.walk(where):
-        for old in names:
-            if old.endswith(".ko"):
-                os.unlink(os.path.join(root, old))
+    for old in Path(where).rglob("*.ko"):
+        old.unlink()
     with open(log, "w") as f:
         got = subprocess.run(["make", "-C", kernels.directory(kernel), f"M={where}",
-                              f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"], stdout=f, stderr=f, env=clean_environment())
+                              f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"],
+                             stdout=f, stderr=f, env=clean_environment())
     if got.returncode:
         raise Failure(f"{name} does not build against build/{kernel}: see {log}")
     return ko
@@ -34,6 +34,4 @@ def build(kernel, where, name):
 
 def sources(source, where):
     """Copies the files of harness/SOURCE to WHERE. A file keeps its time where it has not changed."""
-    os.makedirs(where, exist_ok=True)
-    for name in os.listdir(os.path.join(HARNESS, source)):
-        shutil.copy2(os.path.join(HARNESS, source, name), where)
+    shutil.copytree(os.path.join(HARNESS, source), where, dirs_exist_ok=True)
