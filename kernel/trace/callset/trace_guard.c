@@ -786,6 +786,7 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
 {
 	struct trace_guard *guard;
+	unsigned int old;
 	bool had, has;
 	int ret;
 
@@ -804,12 +805,17 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 	if (!guard)
 		return -ENOMEM;
 	had = guard_has_limit(guard);
+	old = guard->max[limit];
 	WRITE_ONCE(guard->max[limit], max);
 	has = guard_has_limit(guard);
 	if (had == has)
 		return 0;
 	/* Samples from before a time without limits are not of the one that begins now. */
-	guard_return_now(guard, "");
+	ret = guard_return_now(guard, "");
+	if (ret < 0) {
+		WRITE_ONCE(guard->max[limit], old);
+		return ret;
+	}
 	guard->last = trace_guard_clock();
 	if (has)
 		static_branch_inc(&trace_guard_on);
