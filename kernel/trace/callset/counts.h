@@ -10,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #include "sites.h"
@@ -26,17 +27,20 @@
  * @total: nanoseconds, all together
  * @self: the same without the time that is in other functions' totals
  * @max: of the call that took the longest
- * @squares: the sum of the squares of the totals or the selves, modulo 2^64, if asked for
- * @latency: how many calls took so long, in FTRACE_LATENCY_BUCKETS powers of two, if asked for
+ * @squares: the sum of the squares of the totals or the selves, modulo 2^64
+ * @latency: how many calls took so long, in FTRACE_LATENCY_BUCKETS powers of two
  *
- * All of it are u64: it is set to zero and allocated as counts are.
+ * A site has @squares, or @latency, or none of them, as its user asks. All of it are u64: it is
+ * set to zero and allocated as counts are.
  */
 struct ftrace_time {
 	u64	total;
 	u64	self;
 	u64	max;
-	u64	squares;
-	u64	latency[];
+	union {
+		u64	squares;
+		DECLARE_FLEX_ARRAY(u64, latency);
+	};
 };
 
 /**

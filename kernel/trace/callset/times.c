@@ -68,8 +68,11 @@
 #include "times.h"
 #include "../trace.h"
 
-#define TIMES_WORDS	(sizeof(struct ftrace_time) / sizeof(u64))
-#define TIMES_WORDS_MAX	(TIMES_WORDS + FTRACE_LATENCY_BUCKETS)
+/* The words of a site, with its sums only, with squares, and with latencies. */
+#define TIMES_WORDS		(offsetof(struct ftrace_time, squares) / sizeof(u64))
+#define TIMES_WORDS_SQUARES	(TIMES_WORDS + 1)
+#define TIMES_WORDS_LATENCY	(TIMES_WORDS + FTRACE_LATENCY_BUCKETS)
+
 #define TIMES_BUCKET	256
 
 /**
@@ -182,25 +185,21 @@ static __always_inline unsigned long times_bucket(u64 total)
 }
 
 /*
- * A call took @total ns, of which @self are its own. A site has so many @words.
- * times_is_longest() is to be asked.
+ * A call took @total ns, of which @self are its own. A site has so many @words: these tell what is
+ * counted besides, as they cannot change under a call. times_is_longest() is to be asked.
  */
 static __always_inline void times_add_to_site(const struct ftrace_times *times,
 					      struct ftrace_time __percpu *time,
 					      unsigned int words, u64 total, u64 self)
 {
-	enum ftrace_times_more more = READ_ONCE(times->more);
-
 	this_cpu_add(time->total, total);
 	this_cpu_add(time->self, self);
-	if (likely(!more))
+	if (likely(words == TIMES_WORDS))
 		return;
-	if (more == FTRACE_TIMES_LATENCY) {
-		/* Not if the call is of a time when it was not asked for. */
-		if (words > TIMES_WORDS)
-			this_cpu_inc(time->latency[times_bucket(total)]);
+	if (words == TIMES_WORDS_LATENCY) {
+		this_cpu_inc(time->latency[times_bucket(total)]);
 	} else {
-		u64 n = more == FTRACE_TIMES_SQUARE_SELF ? self : total;
+		u64 n = READ_ONCE(times->more) == FTRACE_TIMES_SQUARE_SELF ? self : total;
 
 		this_cpu_add(time->squares, n * n);
 	}
@@ -589,7 +588,7 @@ void ftrace_times_reset(struct ftrace_times *times)
  */
 bool ftrace_times_has_latency(const struct ftrace_times *times)
 {
-	return times->counts && times->counts->words > TIMES_WORDS;
+	return times->counts && times->counts->words == TIMES_WORDS_LATENCY;
 }
 
 /**
@@ -654,12 +653,18 @@ static struct ftrace_table *times_core_table(void)
 /* Makes the counts that the callbacks find; they stay. */
 static int times_prepare(struct ftrace_times *times)
 {
-	unsigned int words = times->more == FTRACE_TIMES_LATENCY ? TIMES_WORDS_MAX : TIMES_WORDS;
+	static const u8 words_of[] = {
+		[FTRACE_TIMES_NO_MORE]		= TIMES_WORDS,
+		[FTRACE_TIMES_SQUARE_TOTAL]	= TIMES_WORDS_SQUARES,
+		[FTRACE_TIMES_SQUARE_SELF]	= TIMES_WORDS_SQUARES,
+		[FTRACE_TIMES_LATENCY]		= TIMES_WORDS_LATENCY,
+	};
 	struct ftrace_table *table = times_core_table();
+	unsigned int words = words_of[times->more];
 
 	lockdep_assert_held(&ftrace_lock);
 
-	BUILD_BUG_ON(FTRACE_COUNT_GROUP * TIMES_WORDS_MAX * sizeof(u64) > SZ_32K);
+	BUILD_BUG_ON(FTRACE_COUNT_GROUP * TIMES_WORDS_LATENCY * sizeof(u64) > SZ_32K);
 
 	/* The architecture was not ready at boot, or there was no memory. */
 	if (!table || !table->nr)

@@ -39,8 +39,8 @@ enum ftrace_times_more {
  * @counts: the times, a struct ftrace_time for each site; NULL before the first start
  * @core: those of the core kernel's sites
  * @off: calls on CPUs where this is not 0 are left out; NULL if there are no such CPUs
- * @more: the numbers beside the sums; %FTRACE_TIMES_LATENCY comes and goes while the user
- *	  is stopped
+ * @more: the numbers beside the sums; changes while the user is stopped, but for squares of
+ *	  one kind to those of the other
  * @node: in the list of those that are started
  */
 struct ftrace_times {

@@ -89,7 +89,8 @@ static struct ftrace_time times_kunit_sum(const struct ftrace_times *times)
 		sum.total += time->total;
 		sum.self += time->self;
 		sum.max = max(sum.max, time->max);
-		sum.squares += time->squares;
+		if (times->counts->words == TIMES_WORDS_SQUARES)
+			sum.squares += time->squares;
 	}
 	return sum;
 }
@@ -124,15 +125,14 @@ static void times_users(struct kunit *test)
 	times_kunit_end(&two);
 }
 
-/* The second call is squared, and of the others their own. */
+/* The first calls are squared, and of the others their own. */
 static void times_sums(struct kunit *test)
 {
-	struct ftrace_times times = { };
+	struct ftrace_times times = { .more = FTRACE_TIMES_SQUARE_TOTAL };
 	struct ftrace_time time;
 
 	times_kunit_make(test, &times);
 	times_kunit_add(&times, 8, 8);
-	times.more = FTRACE_TIMES_SQUARE_TOTAL;
 	times_kunit_add(&times, 10, 6);
 	times.more = FTRACE_TIMES_SQUARE_SELF;
 	times_kunit_add(&times, 7, 5);
@@ -144,7 +144,7 @@ static void times_sums(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, time.total, 28);
 	KUNIT_EXPECT_EQ(test, time.self, 19);
 	KUNIT_EXPECT_EQ(test, time.max, 10);
-	KUNIT_EXPECT_EQ(test, time.squares, 10 * 10 + 5 * 5);
+	KUNIT_EXPECT_EQ(test, time.squares, 8 * 8 + 10 * 10 + 5 * 5);
 	times_kunit_end(&times);
 }
 
