@@ -362,17 +362,23 @@ static void text_patch_batch_apply(struct text_patch_batch *batch)
  */
 void text_patch_apply(struct text_patch *vec, unsigned int nr)
 {
+	/*
+	 * The functions that are called from here, over and over, are at the beginning of the
+	 * image: they get calls with the last batch, and lose them with the first.
+	 */
+	bool down = nr && vec->new[0] == CALL_INSN_OPCODE;
+
 	lockdep_assert_held(&text_mutex);
 
 	while (nr) {
 		struct text_patch_batch batch = {
-			.vec	= vec,
 			.nr	= min(nr, READ_ONCE(text_patch_max)),
 		};
 
-		text_patch_batch_apply(&batch);
-		vec += batch.nr;
 		nr -= batch.nr;
+		batch.vec = down ? vec + nr : vec;
+		vec += down ? 0 : batch.nr;
+		text_patch_batch_apply(&batch);
 		cond_resched();
 	}
 }
