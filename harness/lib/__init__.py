@@ -47,6 +47,11 @@ def job(name):
     return os.path.join(HARNESS, "jobs", name)
 
 
+def testing(name):
+    """A test of the tree."""
+    return os.path.join(TOP, "tools/testing", name)
+
+
 def source(name):
     """A program's source for a guest."""
     return os.path.join(HARNESS, "guest-src", name)

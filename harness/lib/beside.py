@@ -145,7 +145,7 @@ def run_kernels(suite, trees, only):
 def inputs(suite, kernel, tree):
     """Changes when a file does that the results depend on."""
     lib = (os.path.join(HARNESS, "lib", f + ".py") for f in ("beside", "vm", "results", "userspace", "newc"))
-    return digest(kernels.image(kernel), *lib, job("lib.sh"), *suite.depends(tree))
+    return digest(kernels.image(kernel), *lib, job("lib.sh"), vm.TESTS_LIB, *suite.depends(tree))
 
 
 def kept_results(suite, kernel, now):

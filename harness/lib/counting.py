@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import BUILD, GUEST, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, vm
+from . import BUILD, GUEST, HARNESS, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, vm
 
 OUT = os.path.join(BUILD, "bench")
 TIMEOUT = 4800
@@ -118,7 +118,7 @@ def generated_module(kernel, name, functions):
 def probes_module(kernel, name):
     """A module of harness/bench-probes built against build/KERNEL, for a guest."""
     where = os.path.join(OUT, f"probes-{kernel}")
-    modules.sources("bench-probes", where)
+    modules.sources(os.path.join(HARNESS, "bench-probes"), where)
     return f"/job/{name}", modules.build(kernel, where, name)
 
 
@@ -129,7 +129,7 @@ class Kept:
     def __init__(self, name, kernel, fresh):
         self.path, self.figures = os.path.join(OUT, name + ".json"), {}
         self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), source("mark.c"), source("init"),
-                       job("lib.sh"))
+                       job("lib.sh"), vm.TESTS_LIB)
         if not kernels.is_ours(kernel) and not fresh and os.path.exists(self.path):
             self.figures = json.loads(Path(self.path).read_text())
 

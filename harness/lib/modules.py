@@ -13,7 +13,7 @@ def build(kernel, where, name):
     Other modules of WHERE are built, too."""
     ko = os.path.join(where, name)
     log = os.path.join(LOGS, f"{os.path.basename(where)}.log")
-    sources = [os.path.join(where, f) for f in os.listdir(where) if f == "Kbuild" or f.endswith((".c", ".h"))
+    sources = [os.path.join(where, f) for f in os.listdir(where) if f in ("Kbuild", "Makefile") or f.endswith((".c", ".h"))
                and not f.endswith(".mod.c")]
     if os.path.exists(ko) and all(os.path.getmtime(ko) > os.path.getmtime(path)
                                   for path in [kernels.image(kernel), *sources]):
@@ -33,5 +33,5 @@ def build(kernel, where, name):
 
 
 def sources(source, where):
-    """Copies the files of harness/SOURCE to WHERE. A file keeps its time where it has not changed."""
-    shutil.copytree(os.path.join(HARNESS, source), where, dirs_exist_ok=True)
+    """Copies the files of a directory to WHERE. A file keeps its time where it has not changed."""
+    shutil.copytree(source, where, dirs_exist_ok=True)

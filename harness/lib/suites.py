@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 
-from . import BUILD, GUEST, HARNESS, Failure, debian, exported, genfns, job, kernels, modules, results, tap, tools, vm
+from . import (BUILD, GUEST, HARNESS, Failure, debian, exported, genfns, job, kernels, modules, results, tap, testing,
+               tools, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
+TORTURE = "selftests/ftrace-torture"
 KERNELS_OWN = ["00basic", "ftrace", "instances"]
 OURS = ["callset"]
 LOAD_SECONDS = 40
@@ -48,6 +50,10 @@ class Session:
         for name, wrong in left(os.path.join(where, "out")) if left else ():
             self.totals.judge(name, wrong)
         results.verdict(r, self.totals, where)
+
+    def test(self, suite, path, cpus, words="", **how):
+        """A job that is a test of the tree."""
+        self.job(suite, "test", cpus, f"guest.test={path} {words}".rstrip(), **how)
 
 
 def expected_unsupported():
@@ -153,9 +159,14 @@ def boot(session, suite, cpus):
 
 
 def load(session, suite, cpus, seconds=LOAD_SECONDS, script=None, words="", **how):
+    """The script of that name, or the suite's own, of selftests/ftrace-torture or of jobs/."""
+    name = script or suite.partition("-")[0]
     words = f"guest.seconds={seconds} {words}".rstrip()
     seconds = int(re.findall(r"guest\.seconds=(\d+)", f"{words} {session.words}")[-1])
-    session.job(suite, script or suite.partition("-")[0], cpus, words, timeout=900 + 2 * seconds, **how)
+    if os.path.exists(job(name)):
+        session.job(suite, name, cpus, words, timeout=900 + 2 * seconds, **how)
+    else:
+        session.test(suite, f"{TORTURE}/{name}.sh", cpus, words, timeout=900 + 2 * seconds, **how)
 
 
 def old_qemu():
@@ -182,9 +193,9 @@ def oldqemu(session, suite, cpus):
 
 def detach_modules(session):
     where = os.path.join(BUILD, "detach", session.kernel.replace("/", "-"))
-    modules.sources("detach-modules", where)
+    modules.sources(testing(f"{TORTURE}/test_modules"), where)
     modules.build(session.kernel, where, "detach_watch.ko")
-    return [(f"/job/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")]
+    return [(f"/job/testing/{TORTURE}/test_modules/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")]
 
 
 def detach(session, suite, cpus):
@@ -198,7 +209,7 @@ def torture(session, suite, cpus, seconds=TORTURE_SECONDS, **how):
 def fuzz(session, suite, cpus):
     where = os.path.join(BUILD, "fuzz", session.kernel)
     genfns.generate(where, FUZZ_FUNCTIONS)
-    load(session, suite, cpus, FUZZ_SECONDS, "fuzz",
+    load(session, suite, cpus, FUZZ_SECONDS, "fuzz", "guest.extra=/job/genfns.ko",
          trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of tests as lines, "ok 1 - NAME", "not ok 2 - NAME" or "ok 3 - NAME # SKIP WHY", and "# " lines
-among them: the one reader, and the host's writer. Guests write with jobs/lib.sh."""
+among them: the one reader, and the host's writer. Guests write with lib.sh of selftests/ftrace-torture."""
 import contextlib
 import dataclasses
 import re

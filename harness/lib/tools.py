@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from . import BUILD, Failure, modules, userspace
+from . import BUILD, HARNESS, Failure, modules, userspace
 
 DISK_SIZE = 4 << 20
 
@@ -70,7 +70,7 @@ def funccount(text, wanted):
 def culprits(kernel):
     """For jobs/bisect: the module with its culprits."""
     where = os.path.join(BUILD, "bisect", kernel.replace("/", "-"))
-    modules.sources("bisect-modules", where)
+    modules.sources(os.path.join(HARNESS, "bisect-modules"), where)
     return [("/job/bisect_planted.ko", modules.build(kernel, where, "bisect_planted.ko"))]
 
 

@@ -46,8 +46,6 @@ OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
 HELPERS = ["mark", "uring", "send", "threads"]
 LIBRARIES = {"uring": ["-luring"]}
-# Beside them
-SCRIPTS = ["bpf", "textbytes", "fuzz"]
 
 
 def output(*cmd, **kw):
@@ -170,6 +168,5 @@ def other_archives(machine):
 
 def archives(additions=()):
     """The paths of the user space and its additions."""
-    scripts = {f"/usr/local/bin/{name}": source(name) for name in SCRIPTS}
-    return [made(IMAGE, lambda path: write(path, files(PROGRAMS) | scripts, LINKS, HELPERS)),
+    return [made(IMAGE, lambda path: write(path, files(PROGRAMS) | {"/usr/local/bin/bpf": source("bpf")}, LINKS, HELPERS)),
             *(made(os.path.join(GUEST, name + ".cpio"), write_addition, ADDITIONS[name]) for name in additions)]

@@ -27,13 +27,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, machines, newc, userspace
+from . import GUEST, HARNESS, TROUBLE, Failure, job, kernels, machines, newc, testing, userspace
 
 CPU = "max,monitor=off"
 # Another program, with its own options, may take its place.
 QEMU = ("qemu-system-x86_64",)
 # 0x402, the other customary port, is where the firmware talks.
 DEBUG_PORT = 0xe9
+# jobs/lib.sh begins with it.
+TESTS_LIB = testing("selftests/ftrace-torture/lib.sh")
 # A PC of 32 bits is the same, with a user space of its own.
 QEMU_I386 = ("qemu-system-i386",)
 # Its kernel warns of two processors of the family that QEMU takes for AMD's.
@@ -111,6 +113,7 @@ def job_archive(out, script, words, trees, modules):
     if script:
         a.file("/job/run", script, 0o755)
         a.file("/job/lib.sh", job("lib.sh"))
+        a.tree("/job/testing/selftests/ftrace-torture", os.path.dirname(TESTS_LIB))
     for name, path in trees:
         if os.path.isdir(path):
             a.tree(name, path)

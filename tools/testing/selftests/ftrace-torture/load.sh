@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2013,SC2015,SC2016,SC2046,SC2048,SC2086,SC2317 # words are split on purpose
 # Switches tracing of everything on and off, again and again, while reads, forks and module
-# loads go on, for guest.seconds; then looks whether every site is as it was.
+# loads go on, for $seconds (40); then looks whether every site is as it was.
 . "${0%/*}/lib.sh"
 
-reads() { mark loop 20000; }
+reads() { bytes 10000; }
 forks() { /bin/true; }
 modules() { modprobe "$module" && modprobe -r "$module" && sleep 0.1; }
 
@@ -21,7 +22,7 @@ start reads forks limits ${module:+modules}
 switches=0 failed=0 silent=0
 end=$((SECONDS + ${seconds:-40}))
 mkdir instances/load
-# Four turns make one of each kind, however slow the guest is.
+# Four turns make one of each kind, however slow the machine is.
 while [ $SECONDS -lt $end ] || [ $switches -lt 4 ]; do
 	echo >trace
 	echo function >current_tracer || failed=$((failed + 1))
@@ -35,7 +36,8 @@ while [ $SECONDS -lt $end ] || [ $switches -lt 4 ]; do
 	esac
 	sleep 0.05
 	# Recorded calls: entries-written of the buffers' statistics.
-	entries=$(cat per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } END { print n + 0 }')
+	entries=$(cat per_cpu/cpu*/stats |
+		awk '/^(entries|overrun):/ { n += $2 } END { print n + 0 }')
 	[ "$entries" -gt 0 ] || silent=$((silent + 1))
 	echo nop >current_tracer || failed=$((failed + 1))
 	echo nop >instances/load/current_tracer
@@ -47,7 +49,8 @@ done
 finish
 rmdir instances/load
 
-echo "# $switches turns; the load did $(times_done reads) times 20,000 reads, $(times_done forks) forks," \
+echo "# $switches turns; the load did $(times_done reads) times 10,000 reads and writes," \
+	"$(times_done forks) forks," \
 	"$(times_done limits) times limits," \
 	"$([ -z "$module" ] || times_done modules) loads of ${module:-no module}"
 [ $failed = 0 ]; result $? "everything switched on and off $switches times, $failed errors"
@@ -61,4 +64,4 @@ fi
 [ "$(times_done limits)" -gt 0 ]; result $? "limits came and went meanwhile"
 off enabled_functions "no function is left enabled"
 sites_compare
-exit 0
+done_testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Makes a function of the kernel return at once, to show that the test of detaching fails if a
- * detach does not wait: guest.nowait=FUNCTION has it loaded.
+ * detach does not wait: nowait=FUNCTION has it loaded.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

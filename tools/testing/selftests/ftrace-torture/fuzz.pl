@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0
-# fuzz: random and half-right words for every file of function tracing, from several processes.
+# fuzz.pl: random and half-right words for every file of function tracing, from several processes.
 #
-#	fuzz SEED SECONDS WORKERS [MODULE...]
+#	fuzz.pl SEED SECONDS WORKERS [MODULE...]
 #
 # It is run in tracefs. First a tour writes to each file a word that must be taken, and reads it. Then WORKERS
 # processes open files of the top and of instances, write, read, seek, duplicate descriptors and fork with them, and
@@ -14,7 +14,7 @@
 # Before that a possible hog goes: a latency tracer reports each stretch longer than tracing_thresh, with a stack and
 # under a lock, and may do nothing else if that is a few microseconds.
 #
-# Prints results as jobs/lib.sh does; exit 1 where something is not ok, 3 where a process is stuck.
+# Prints a line "ok - ..." or "not ok - ..." for each result; exit 1 where something is not ok, 3 where a process is stuck.
 use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :flock :seek);
@@ -66,7 +66,7 @@ sub module_word {
 	return pick(@modules) =~ s,.*/,,r =~ s/\..*//r =~ tr/-/_/r;
 }
 # A command that prints the whole trace to the console is for a function without callers; a stack each time is for one
-# function, and few times, and a snapshot each time for one function: otherwise the guest does nothing else.
+# function, and few times, and a snapshot each time for one function: otherwise the machine does nothing else.
 sub command_word {
 	return name() . ':stacktrace:' . rnd(4) if one_in(6);
 	return 'gen_fn_000002:' . pick('dump', 'cpudump') if one_in(8);
@@ -89,7 +89,7 @@ sub filters {
 		0 .. rnd(one_in(10) ? 200 : 4);
 }
 sub pids { several(3, 60, sub { (one_in(10) ? '!' : '') . (one_in(3) ? $$ : number()) }) }
-# The job makes some of them.
+# fuzz.sh makes some of them.
 sub cgroups {
 	several(3, 60, sub { one_in(4) ? number() :
 		pick(qw(/ /fz0 /fz0/b /fz1 //fz2/ /fz3/cgroup.procs /no_such fz0 /fz0/.. 1)) });

@@ -31,7 +31,7 @@ static unsigned int rounds = 1;
 module_param(rounds, uint, 0);
 MODULE_PARM_DESC(rounds, "how often it is attached; the last detach is that of the unloading");
 
-/* They are not exported: the job reads them from kallsyms. */
+/* They are not exported: the tests read them from /proc/kallsyms. */
 static unsigned long graph_register;
 module_param(graph_register, ulong, 0);
 MODULE_PARM_DESC(graph_register, "address of register_ftrace_graph()");

@@ -1,16 +1,16 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0
-# textbytes: reads kernel text through /proc/kcore, for the demonstration and the checks that look at the bytes of a
+# textbytes.pl: reads kernel text through /proc/kcore, for the demonstration and the checks that look at the bytes of a
 # call site.
 #
-#	textbytes show ADDRESS...     five bytes at each address, and their meaning: a CALL with its destination
-#	textbytes sum                 standard input names one site a line, its address (hexadecimal) first, as
+#	textbytes.pl show ADDRESS...     five bytes at each address, and their meaning: a CALL with its destination
+#	textbytes.pl sum                 standard input names one site a line, its address (hexadecimal) first, as
 #	                              available_filter_functions_addrs does: prints how many hold a NOP, a CALL, a
 #	                              breakpoint, or anything else, and a checksum of address and bytes
-#	textbytes list                the same input: each site that is not a NOP
-#	textbytes save FILE           copies the core kernel's text
-#	textbytes diff FILE           where the text differs from that copy: the first 40 places, and how many bytes
-#	textbytes pokes FILE COMMAND...
+#	textbytes.pl list                the same input: each site that is not a NOP
+#	textbytes.pl save FILE           copies the core kernel's text
+#	textbytes.pl diff FILE           where the text differs from that copy: the first 40 places, and how many bytes
+#	textbytes.pl pokes FILE COMMAND...
 #
 # The last one runs COMMAND and collects perf's events text_poke and ksymbol of all CPUs meanwhile; those of the core
 # kernel are applied to the copy of its text in FILE, in the order of their times, as a decoder of an instruction
