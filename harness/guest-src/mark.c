@@ -10,38 +10,17 @@
  *	mark words FILE COUNT    COUNT writes of 16 bytes, one write each
  *	mark shell FILE          a shell reads the commands of FILE, in the window
  *
- * and the usual work of a kernel for programs, after three turns in front of the window:
- *
- *	mark loop COUNT          one-byte reads of /dev/zero
- *	mark switch COUNT        a byte to another task on this CPU, and back
- *	mark syscall COUNT       the cheapest system call
- *	mark exec COUNT          a child that executes another program, and its end
- *	mark file COUNT          a file of 64 KiB made, written, read, and removed
- *	mark tcp COUNT           a connection to this machine, a question and an answer
  *	mark run PROGRAM...      a program, once; and once before
+ *	mark LOAD COUNT          turns of a load of loads.h, after three in front of the window
  *
  * Prints "NAME ns=GUEST_TIME result=BYTES cpu=NS", the last being this task's own time on
  * a CPU; exit 1 and the error's text where a call failed.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { WARM_UP = 3, PIECE = 4096, PIECES = 16, PORT = 7777 };
+#include "../../tools/testing/ftrace-overhead/loads.h"
 
 static char buf[1 << 16];
 
@@ -151,56 +130,6 @@ static long do_shell(char **words)
 	return atol(buf);
 }
 
-/* /dev/zero is opened and touched before the window, so that only the reads are in it. */
-static int zero;
-
-static long turn_loop(char **words)
-{
-	char c;
-
-	return read(zero, &c, 1) == 1 ? 0 : -1;
-}
-
-static long turn_switch(char **words)
-{
-	char c = 0;
-
-	return write(to_other[1], &c, 1) == 1 && read(from_other[0], &c, 1) == 1 ? 0 : -1;
-}
-
-static long start_switch(char **words)
-{
-	cpu_set_t one;
-	char c;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_setaffinity(0, sizeof(one), &one) || pipe(to_other) || pipe(from_other))
-		return -1;
-	if (!fork()) {
-		close(to_other[1]);
-		while (read(to_other[0], &c, 1) == 1 && write(from_other[1], &c, 1) == 1)
-			;
-		_exit(0);
-	}
-	return 0;
-}
-
-static long turn_syscall(char **words)
-{
-	return syscall(SYS_getuid) < 0 ? -1 : 0;
-}
-
-static long ended(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid)
-		return -1;
-	errno = ECHILD;
-	return status ? -1 : 0;
-}
-
 static long do_run(char **words)
 {
 	pid_t pid = vfork();
@@ -212,81 +141,11 @@ static long do_run(char **words)
 	return ended(pid);
 }
 
-/* A shell forks before it executes. */
-static long turn_exec(char **words)
-{
-	static char *const nothing[] = { "/bin/true", NULL };
-	pid_t pid = fork();
-
-	if (!pid) {
-		execv(nothing[0], nothing);
-		_exit(127);
-	}
-	return ended(pid);
-}
-
-static long turn_file(char **words)
-{
-	int fd = open("/tmp/load", O_RDWR | O_CREAT | O_TRUNC, 0600), bad = fd < 0;
-
-	for (int i = 0; !bad && i < PIECES; i++)
-		bad = write(fd, buf, PIECE) != PIECE;
-	bad = bad || lseek(fd, 0, SEEK_SET);
-	for (int i = 0; !bad && i < PIECES; i++)
-		bad = read(fd, buf, PIECE) != PIECE;
-	return bad || close(fd) || unlink("/tmp/load") ? -1 : 0;
-}
-
-static struct sockaddr_in address = { .sin_family = AF_INET };
-static pid_t server;
-
-static void answer(int listening)
-{
-	char text[64];
-	int fd;
-
-	while ((fd = accept(listening, NULL, NULL)) >= 0) {
-		if (read(fd, text, sizeof(text)) > 0 && write(fd, text, sizeof(text)) < 0)
-			break;
-		close(fd);
-	}
-	_exit(1);
-}
-
-static long start_tcp(char **words)
-{
-	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	address.sin_port = htons(PORT);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &up) ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
-	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, 16))
-		return -1;
-	server = fork();
-	if (!server)
-		answer(fd);
-	return server < 0 || close(fd) ? -1 : 0;
-}
-
-static long turn_tcp(char **words)
-{
-	char text[64] = "question";
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	return fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) ||
-	       write(fd, text, sizeof(text)) != sizeof(text) ||
-	       read(fd, text, sizeof(text)) != sizeof(text) || close(fd) ? -1 : 0;
-}
-
-/* An act that is done once, or a turn of one that is done COUNT times */
 static const struct act {
 	const char *name;
 	int words;
 	long (*start)(char **words);
 	long (*once)(char **words);
-	long (*turn)(char **words);
 } acts[] = {
 	{ "write", 2, NULL, do_write },
 	{ "read", 1, NULL, do_read },
@@ -294,25 +153,12 @@ static const struct act {
 	{ "words", 2, start_words, do_words },
 	{ "shell", 1, start_shell, do_shell },
 	{ "run", 1, do_run, do_run },
-	{ "loop", 1, .turn = turn_loop },
-	{ "switch", 1, start_switch, .turn = turn_switch },
-	{ "syscall", 1, .turn = turn_syscall },
-	{ "exec", 1, .turn = turn_exec },
-	{ "file", 1, .turn = turn_file },
-	{ "tcp", 1, start_tcp, .turn = turn_tcp },
 };
-
-static long repeat(const struct act *a, long count, char **words)
-{
-	for (long i = 0; i < count; i++)
-		if (a->turn(words))
-			return -1;
-	return count;
-}
 
 int main(int argc, char **argv)
 {
 	long long start, end, cpu;
+	const struct load *load = argc > 2 ? load_find(argv[1]) : NULL;
 	const struct act *a = NULL;
 	char **words = argv + 2;
 	long result = 0;
@@ -321,16 +167,15 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 2 && i < sizeof(acts) / sizeof(*acts); i++)
 		if (!strcmp(argv[1], acts[i].name) && argc - 2 >= acts[i].words)
 			a = &acts[i];
-	if (!a) {
+	if (!a && !load) {
 		fputs("usage: mark write FILE TEXT | read|load|shell FILE |\n"
 		      "	words FILE COUNT | loop|switch|syscall|exec|file|tcp COUNT |\n"
 		      "	run PROGRAM...\n", stderr);
 		return 2;
 	}
-	zero = open("/dev/zero", O_RDONLY);
 	memset(buf, 1, sizeof(buf));
 	errno = 0;
-	if ((a->start && a->start(words) < 0) || (a->turn && repeat(a, WARM_UP, words) < 0)) {
+	if (load ? load_start(load) < 0 : a->start && a->start(words) < 0) {
 		perror(argv[2]);
 		return 1;
 	}
@@ -338,13 +183,12 @@ int main(int argc, char **argv)
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 	getpgid(0);
 	start = now(CLOCK_MONOTONIC);
-	result = a->turn ? repeat(a, atol(words[0]), words) : a->once(words);
+	result = load ? load_turns(load, atol(words[0])) : a->once(words);
 	err = errno;
 	end = now(CLOCK_MONOTONIC);
 	getpgid(0);
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	if (server)
-		kill(server, SIGKILL);
+	load_end();
 	if (result < 0) {
 		printf("%s %s: %s\n", argv[1], argv[2], strerror(err));
 		return 1;

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import BUILD, GUEST, HARNESS, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, vm
+from . import BUILD, GUEST, HARNESS, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, userspace, vm
 
 OUT = os.path.join(BUILD, "bench")
 TIMEOUT = 4800
@@ -128,7 +128,7 @@ class Kept:
 
     def __init__(self, name, kernel, fresh):
         self.path, self.figures = os.path.join(OUT, name + ".json"), {}
-        self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), source("mark.c"), source("init"),
+        self.common = (vm.qemu_version(), vm.CPU, kernels.image(kernel), *userspace.MARK, source("init"),
                        job("lib.sh"), vm.TESTS_LIB)
         if not kernels.is_ours(kernel) and not fresh and os.path.exists(self.path):
             self.figures = json.loads(Path(self.path).read_text())

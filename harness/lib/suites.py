@@ -6,9 +6,10 @@ import glob
 import os
 import re
 import subprocess
+import sys
 
-from . import (BUILD, GUEST, HARNESS, Failure, debian, exported, genfns, job, kernels, modules, results, tap, testing,
-               tools, vm)
+from . import (BUILD, GUEST, HARNESS, Failure, debian, genfns, job, kernels, modules, results, tap, testing, tools,
+               userspace, vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 TORTURE = "selftests/ftrace-torture"
@@ -42,13 +43,17 @@ class Session:
         return results.run_suite(suite, self.kernel, script, self.logs, smp=cpus, modules=True, timeout=timeout,
                                  append=f"{words} {self.words}".strip(), allow=self.allow, **how)
 
-    def job(self, suite, script, cpus, words="", left=None, **how):
-        """A guest whose job's results are the suite's; and left() has the names and the problems of the files that it
-        leaves in a directory."""
+    def job(self, suite, script, cpus, words="", judge=(), **how):
+        """A guest whose job's results are the suite's; those of judge, a program of tools/testing with its arguments,
+        on the files that it leaves, are, too."""
         r, where = self.run(suite, script, cpus, words, **how)
         self.totals.take(r.output)
-        for name, wrong in left(os.path.join(where, "out")) if left else ():
-            self.totals.judge(name, wrong)
+        if judge:
+            said = subprocess.run([sys.executable, "-B", testing(judge[0]), *judge[1:], os.path.join(where, "out")],
+                                  stdout=subprocess.PIPE, text=True)
+            self.totals.take(said.stdout.splitlines())
+            if said.returncode not in (0, 1):
+                self.totals.fail(f"{judge[0]} ends", f"its status is {said.returncode}")
         results.verdict(r, self.totals, where)
 
     def test(self, suite, path, cpus, words="", **how):
@@ -217,39 +222,44 @@ def funccount(session, suite, cpus):
     """With the tracer count, which ours has, and with the profiler, which stock has, too."""
     for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
         with session.totals.under(mode):
-            session.job(f"{suite}-{mode}", "funccount", cpus, f"guest.mode={mode}", trees=tools.program("funccount"),
-                        left=lambda out: tools.results("JSON", out, 1, tools.funccount))
+            session.test(f"{suite}-{mode}", "funccount/live.sh", cpus, f"guest.mode={mode}",
+                         trees=tools.program("funccount"),
+                         judge=["funccount/judge.py"] if "guest.only=" not in session.words else ())
 
 
 def export(session, suite, cpus):
     """ftrace-export, from the running kernel."""
-    session.job(suite, "ftrace-export", cpus, timeout=1200, trees=tools.program("ftrace-export"), left=exported.outputs)
+    session.test(suite, "ftrace-export/live.sh", cpus, timeout=1200, trees=tools.program("ftrace-export"),
+                 judge=["ftrace-export/judge.py"])
+
+
+def few(session):
+    """guest.few= of the session is guest.only= for some suites."""
+    return "".join(re.findall(r"guest\.few=\S+", session.words)[-1:]).replace("few", "only")
 
 
 def overhead(session, suite, cpus):
     """ftrace-overhead, where time is a count of instructions, so that predictions are always the same."""
-    def left(out):
-        return tools.results("predicted", out, 1,
-                             lambda text, _: tools.overhead(text, not kernels.is_ours(session.kernel)), tools.told)
-    some = "guest.only=" in session.words and "predictions" not in session.words
-    session.job(suite, "ftrace-overhead", cpus, accel="icount", timeout=3000, trees=tools.program("ftrace-overhead"),
-                left=None if some else left)
+    words = few(session)
+    some = "guest.only=" in words + session.words and "predictions" not in words + session.words
+    session.test(suite, "ftrace-overhead/live.sh", cpus, words, accel="icount", timeout=3000,
+                 trees=[*tools.program("ftrace-overhead"), ("/job/load", userspace.helper("load"))],
+                 judge=() if some else ["ftrace-overhead/judge.py", "predicted"])
 
 
 def bisect(session, suite, cpus):
     """Two guests: the second one is reset by the culprit, and boots again."""
     trees = tools.program("ftrace-overhead") + tools.culprits(session.kernel)
     some = "guest.only=" in session.words
-    all_run = not some and "guest.few=" not in session.words
-    session.job(suite, "bisect", cpus, trees=trees, timeout=1500,
-                left=all_run and (lambda out: tools.results("JSON", out, 3, tools.bisect)))
+    session.test(suite, "ftrace-overhead/live-bisect.sh", cpus, few(session), trees=trees, timeout=1500,
+                 judge=() if some or few(session) else ["ftrace-overhead/judge.py", "bisect"])
     if some and "crash" not in session.words:
         return
     # On one CPU: an emulator's second one may begin with another time after a reset.
     with session.totals.under("crash"):
         disk = tools.disk(f"{session.kernel.replace('/', '-')}.disk")
-        session.job(f"{suite}-crash", "bisect", 1, "guest.crash=1", trees=trees, reboots=True,
-                    qemu=[*vm.QEMU, "-drive", f"file={disk},format=raw,if=virtio"])
+        session.test(f"{suite}-crash", "ftrace-overhead/live-bisect.sh", 1, "guest.crash=/dev/vda", trees=trees, reboots=True,
+                     qemu=[*vm.QEMU, "-drive", f"file={disk},format=raw,if=virtio"])
 
 
 def hits(session, suite, cpus):
@@ -288,7 +298,7 @@ def debian_packages(session, suite, cpus):
     if len(release) != 1:
         raise Failure("build/deb has not the packages of one kernel: run make deb")
     trees = [(f"/job/{os.path.basename(path)}", path) for path in found]
-    trees += [("/job/clients", job("clients")), ("/job/module", os.path.join(HARNESS, "bisect-modules"))]
+    trees += [("/job/clients", job("clients")), ("/job/module", testing("ftrace-overhead/planted"))]
     session.job(suite, "debian", cpus, f"guest.release={release[0]}", mem="2G", timeout=3600, disk=debian.disk(),
                 trees=trees)
 

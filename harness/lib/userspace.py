@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import GUEST, HARNESS, LOGS, TOP, Failure, digest, files_below, machines, newc, source
+from . import GUEST, HARNESS, LOGS, TOP, Failure, digest, files_below, machines, newc, source, testing
 
 IMAGE = os.path.join(GUEST, "initramfs.cpio")
 WHERE = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -46,6 +46,7 @@ OTHER_PROGRAMS = {"busybox": "busybox-static", "bash-static": "bash-static"}
 OTHER_LINKS = {"sh": "busybox", "bash": "bash-static"}
 HELPERS = ["mark", "uring", "send", "threads"]
 LIBRARIES = {"uring": ["-luring"]}
+MARK = [source("mark.c"), testing("ftrace-overhead/loads.h")]
 
 
 def output(*cmd, **kw):
@@ -77,8 +78,9 @@ def files(words):
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
     cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
+    path = testing("ftrace-overhead/load.c") if name == "load" else source(name + ".c")
     try:
-        output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, source(name + ".c"), *LIBRARIES.get(name, ()))
+        output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, path, *LIBRARIES.get(name, ()))
     except subprocess.CalledProcessError:
         raise Failure(f"{name}.c does not compile: run harness/setup guest")
     return out
@@ -146,7 +148,7 @@ def write_other(path, machine):
 def made(path, write_it, *words, inputs=()):
     """path, made first where it is missing or out of date: where one of the files has changed, of these or the usual."""
     os.makedirs(GUEST, exist_ok=True)
-    inputs = inputs or (__file__, newc.__file__, *files_below(os.path.join(HARNESS, "guest-src")))
+    inputs = inputs or (__file__, newc.__file__, *MARK, *files_below(os.path.join(HARNESS, "guest-src")))
     with open(path + ".lock", "w") as lock, contextlib.redirect_stdout(sys.stderr):
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = path + ".inputs"

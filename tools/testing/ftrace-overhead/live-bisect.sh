@@ -1,14 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# ftrace-overhead bisect: finds functions of bisect_planted.ko that fail, are slow or reset the machine while they are
-# traced. After each test tracefs has to be as it was before. The host looks at the files
-# /out/NAME.json (lib/tools.py); NAME.wanted has the functions that it is to name.
-# guest.only=NAME,... runs these tests, and not all. With guest.crash the machine is reset, and this
-# begins again; /dev/vda keeps the state over it.
-. "${0%/*}/lib.sh"
-fo=/job/ftrace-overhead
+# shellcheck disable=SC2013,SC2015,SC2016,SC2046,SC2048,SC2086,SC2317 # words are split on purpose
+# Tests ftrace-overhead bisect with the running kernel, as root:
+#
+#	[only=NAME,...] ./live-bisect.sh [FTRACE-OVERHEAD]
+#	crash=/dev/DISK ./live-bisect.sh [FTRACE-OVERHEAD]
+#
+# It finds functions of planted/bisect_planted.ko that fail, are slow or reset the machine while
+# they are traced. After each test tracefs has to be as it was before. judge.py looks at the files
+# NAME.json; NAME.wanted has the functions that it is to name. With crash= the machine is reset, and
+# this is to be run again: the disk, an empty one of some MB that is overwritten, keeps the state
+# over it.
+. "${0%/*}/../tracing-tools/lib.sh"
+fo=${1:-ftrace-overhead}
+planted_ko=$here/../../ftrace-overhead/planted/bisect_planted.ko
 planted=/sys/module/bisect_planted/parameters
-insmod /job/bisect_planted.ko
+insmod $planted_ko
 n=$(grep -vc __ftrace_invalid available_filter_functions)
 limit=$(awk -v n="$n" 'BEGIN { for (l = 0; 2 ^ (l + 1) <= n; l++); print l + 5 }')
 
@@ -23,14 +30,16 @@ single() {
 	is 'a function that fails: it is found' planted_fails "$(named)"
 	echo "# $(steps) sets, of $n functions; $limit are allowed"
 	check 'a function that fails: in log2(n) + 5 runs' test "$(steps)" -le "$limit"
-	check 'a function that fails: and what to do' grep -q "echo 'planted_fails' >> $tracing/set_ftrace_notrace" out
-	check 'a function that fails: tried without it' grep -q 'With all others traced TEST passes' out
+	check 'a function that fails: and what to do' grep -q \
+		"echo 'planted_fails' >> $tracing/set_ftrace_notrace" out
+	check 'a function that fails: tried without it' grep -q \
+		'With all others traced TEST passes' out
 	said 'progress' '^\[ 1 of about [0-9]*\] no functions: passes ([0-9.]* s)$'
 	said 'progress: why it fails' 'functions: fails: status 1 ('
 	gone 'a function that fails'
 	run 'JSON' 0 -j -f 'planted_*' -f 'vfs_*' -- cat $planted/fails
-	cp out /out/one.json
-	echo planted_fails >/out/one.wanted
+	cp out $results/one.json
+	echo planted_fails >$results/one.wanted
 	run 'another tracer' 0 -t function_graph -f 'planted_*' -f 'vfs_*' -- cat $planted/fails
 	is 'another tracer: it is found' planted_fails "$(named)"
 }
@@ -38,13 +47,15 @@ pair() {
 	# Of all functions this takes minutes in an emulator: most sets are large.
 	run 'two functions' 0 -j -f 'planted_*' -f 'sys*' -- cat $planted/both
 	echo "# $(steps) sets"
-	cp out /out/two.json
-	echo planted_one planted_other >/out/two.wanted
+	cp out $results/two.json
+	echo planted_one planted_other >$results/two.wanted
 	run 'two functions, of a few' 0 -f 'planted_*' -f 'vfs_*' -- cat $planted/both
 	is 'two functions, of a few' 'planted_one planted_other' "$(named)"
-	run 'one of two culprits' 0 -f 'planted_*' -- sh -c "cat $planted/fails && cat $planted/both"
+	run 'one of two culprits' 0 -f 'planted_*' -- sh -c \
+		"cat $planted/fails && cat $planted/both"
 	check 'one of two culprits: there is another' grep -q 'there is another culprit' out
-	fails 'more than are allowed' 1 'more than 1 functions are needed' -m 1 -f 'planted_*' -- cat $planted/both
+	fails 'more than are allowed' 1 'more than 1 functions are needed' -m 1 -f 'planted_*' -- \
+		cat $planted/both
 	kept 'more than are allowed'
 	run 'more are allowed later' 0 -R
 	is 'more are allowed later' 'planted_one planted_other' "$(named)"
@@ -66,8 +77,8 @@ nothing() {
 	check 'a test that passes: says so' grep -q 'TEST passes with everything traced' out
 	gone 'a test that passes'
 	run 'a test that passes, as JSON' 3 -j -f 'vfs_*' -- true
-	cp out /out/none.json
-	: >/out/none.wanted
+	cp out $results/none.json
+	: >$results/none.wanted
 	fails 'a test that fails always' 1 'TEST fails without tracing' -f 'vfs_*' -- false
 	gone 'a test that fails always'
 	fails 'a test that cannot be run' 1 'its status is 125' -- sh -c 'exit 125'
@@ -92,7 +103,8 @@ wrong() {
 	fails 'nothing to go on with' 1 'there is nothing to go on with' --resume
 	fails '--resume with a test' 2 '--resume takes TEST' --resume -- true
 	fails '--resume with options' 2 '--resume takes TEST' --resume -f 'vfs_*'
-	fails 'a directory that is not there' 1 'cannot be written: No such file' -s no_such/x -- true
+	fails 'a directory that is not there' 1 'cannot be written: No such file' -s no_such/x -- \
+		true
 	version_and_help ftrace-overhead 13
 }
 
@@ -118,7 +130,8 @@ states() {
 	kill -INT $begun
 	ended
 	is 'Ctrl-C: status 130' 130 $?
-	check 'Ctrl-C: says how to go on' grep -q 'To go on: ftrace-overhead bisect --resume$' began.err
+	check 'Ctrl-C: says how to go on' grep -q 'To go on: ftrace-overhead bisect --resume$' \
+		began.err
 	restored 'Ctrl-C'
 	kept 'Ctrl-C'
 	fails 'a state is there' 1 'use --resume, or remove it' -- true
@@ -148,7 +161,8 @@ states() {
 	# The set had nothing to do with it, so the outcome may be anything.
 	timeout 400 $fo bisect --resume -m 1 >out 2>$err </dev/null
 	restored 'another boot'
-	said 'another boot: the run without an outcome is a crash' 'Resumed after [0-9]* sets; the last one has crashed'
+	said 'another boot: the run without an outcome is a crash' \
+		'Resumed after [0-9]* sets; the last one has crashed'
 	umount /proc/sys/kernel/random/boot_id
 
 	rm -f ftrace-overhead.bisect
@@ -157,18 +171,22 @@ states() {
 	ended
 	sed -i 's/^release .*/release 5.0/' here
 	fails 'another kernel' 1 'is of the kernel 5.0, and this is' --resume --state here
-	sed -i "s/^release .*/release $(uname -r)/; s/^function vfs_read$/function no_such_read/" here
-	fails 'a function is gone' 1 'function no_such_read is not there any more' --resume --state here
+	sed -i "s/^release .*/release $(uname -r)/; s/^function vfs_read$/function no_such_read/" \
+		here
+	fails 'a function is gone' 1 'function no_such_read is not there any more' --resume \
+		--state here
 	sed -i 's/^function no_such_read$/function vfs_read/' here
 	rmmod bisect_planted
 	before=$(state)
-	fails 'a module is gone' 1 'of module bisect_planted is not there any more: load it' --resume --state here
-	insmod /job/bisect_planted.ko
+	fails 'a module is gone' 1 'of module bisect_planted is not there any more: load it' \
+		--resume --state here
+	insmod $planted_ko
 	before=$(state)
 	run 'the module is back' 0 --resume --state here
 	is 'the module is back: it is found' planted_fails "$(named)"
 	echo hello >here
-	fails 'a state that is none' 1 'here cannot be used: it is not the state' --resume --state here
+	fails 'a state that is none' 1 'here cannot be used: it is not the state' --resume \
+		--state here
 	rm here
 }
 
@@ -193,7 +211,7 @@ signals() {
 		# Those that were killed leave an instance, which this one removes.
 		rm -f ftrace-overhead.bisect
 		$fo bisect -f vfs_read -- true >out 2>$err </dev/null
-		[ "$(state)" = "$before" ] || { bad=$((bad + 1)); echo "# SIGKILL at $at:"; state | notes; }
+		unchanged "SIGKILL at $at"
 	done
 	is 'SIGKILL at any time: the next run removes what was left' 0 $bad
 	rm -f ftrace-overhead.bisect
@@ -209,13 +227,14 @@ access() {
 # The test copies the state to the disk, and then resets the machine if planted_crash is traced.
 crash() {
 	local text='a function that resets the machine' status
-	tr -d '\0' </dev/vda >ftrace-overhead.bisect
+	local keep="dd if=ftrace-overhead.bisect of=$crash conv=sync,fsync status=none"
+	tr -d '\0' <$crash >ftrace-overhead.bisect
 	if [ -s ftrace-overhead.bisect ]; then
 		$fo bisect --resume >out 2>$err </dev/null
 	else
 		rm ftrace-overhead.bisect
 		$fo bisect -f 'planted_*' -f 'vfs_*' -- \
-			sh -c "dd if=ftrace-overhead.bisect of=/dev/vda conv=sync,fsync status=none; cat $planted/crash" >out 2>$err </dev/null
+			sh -c "$keep; cat $planted/crash" >out 2>$err </dev/null
 	fi
 	status=$?
 	is "$text: status 0" 0 $status
@@ -227,9 +246,10 @@ crash() {
 
 if [ -n "${crash:-}" ]; then
 	crash
-	exit 0
+	done_testing
 fi
 for test in single pair slow nothing wrong states signals access; do
-	[[ ,${only:-${few:-$test}}, != *,$test,* ]] || $test
+	[[ ,${only:-$test}, != *,$test,* ]] || $test
 done
-exit 0
+[ -n "${only:-}" ] || judge "$here/../../ftrace-overhead/judge.py" bisect
+done_testing

@@ -1,16 +1,17 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The problems of what tools/tracing/ftrace-export has written in jobs/ftrace-export, one a line."""
+"""Judges what ftrace-export has written in live.sh: judge.py DIRECTORY"""
 import os
 import sys
 
-from . import TOP
+import decoded
 
-sys.path.append(os.path.join(TOP, "tools/testing/ftrace-export"))
-import decoded  # noqa: E402 the path is not known before
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tracing-tools"))
+from judge_lib import result  # noqa: E402 the path is not known before
 
 CALLS = 500
-# The kernel knows a task by the name that it had at a switch: dd may not have been switched since the job became dd.
-NAMES = ("dd", "run")
+# The kernel knows a task by the name that it had at a switch: dd may not have been switched since it was the shell of live.sh.
+NAMES = ("dd", "live.sh")
 # The kernel takes the time of a call before it records the call, and that of its return before it records the return.
 # An interrupt between the two, of a few calls in a hundred, makes the times of the records differ from the kernel's.
 MOMENT = 100000
@@ -77,10 +78,15 @@ FILES = {"calls.perfetto": perfetto, "calls.folded": folded, "calls.firefox": fi
          "busy.perfetto": some}
 
 
-def outputs(out):
-    """Of each output: its name, and its problems."""
+def main(out):
+    failed = 0
     for name, check in FILES.items():
         try:
-            yield f"exported: {name}", list(check(os.path.join(out, name)))
+            wrong = list(check(os.path.join(out, name)))
         except (OSError, ValueError, KeyError, IndexError, decoded.Wrong) as e:
-            yield f"exported: {name}", [f"{type(e).__name__}: {e}"]
+            wrong = [f"{type(e).__name__}: {e}"]
+        failed += result(f"exported: {name}", wrong)
+    return failed > 0
+
+
+sys.exit(main(sys.argv[1]))

@@ -1,14 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tools/tracing/ftrace-export, from the running kernel: calls of known number are recorded in an instance, and exported.
-# The host looks at the files /out/NAME.FORMAT (lib/exported.py).
-. "${0%/*}/lib.sh"
+# shellcheck disable=SC2013,SC2015,SC2016,SC2046,SC2048,SC2086,SC2317 # words are split on purpose
+# Tests ftrace-export with the running kernel, as root:
+#
+#	./live.sh [FTRACE-EXPORT]
+#
+# Calls of known number are recorded in an instance, and exported. judge.py looks at the files
+# NAME.FORMAT.
+. "${0%/*}/../tracing-tools/lib.sh"
 calls=500
 work=(dd if=/dev/zero of=/dev/null bs=1 "count=$calls" status=none)
-tool_begin /job/ftrace-export 120
+tool_begin "${1:-ftrace-export}" 120
 mine=$tracing/instances/mine
 
-# record FUNCTIONS [SETTING...]: the work's calls of these functions, and its switches. Returns with tracing off.
+# record FUNCTIONS [SETTING...]: the work's calls of these functions, and its switches. Returns with
+# tracing off.
 begin() {
 	local setting
 	mkdir $mine && cd $mine || exit 1
@@ -18,7 +24,7 @@ begin() {
 		echo "${setting#*=}" >"${setting%%=*}" || echo "# $setting: no such setting"
 	done
 	echo function_graph >current_tracer
-	cd /tmp || exit 1
+	cd "$dir" || exit 1
 }
 record() {
 	begin "$@"
@@ -32,10 +38,11 @@ finish() {
 }
 export_to() { # TEXT FORMAT NAME ARGUMENT...
 	before=$(state)
-	run "$1" 0 -f "$2" -o "/out/$3" -b mine -r "${@:4}"
+	run "$1" 0 -f "$2" -o "$results/$3" -b mine -r "${@:4}"
 	# But of calls that were under way when tracing was switched on.
 	is "$1: nothing to say" '' "$(grep -v 'returns were recorded without their calls' $err)"
-	is "$1: the buffers are empty" 0 "$(cat $mine/per_cpu/cpu*/stats | awk '/^entries:/ { n += $2 } END { print n }')"
+	is "$1: the buffers are empty" 0 \
+		"$(cat $mine/per_cpu/cpu*/stats | awk '/^entries:/ { n += $2 } END { print n }')"
 }
 
 options=(options/funcgraph-retval=1 options/funcgraph-args=1)
@@ -56,7 +63,7 @@ finish
 # Buffers that are too small.
 record 'read_zero write_null ksys_read' buffer_size_kb=4 "${options[@]}"
 before=$(state)
-run 'events that were lost' 0 -f perfetto -o /out/lost.perfetto -b mine -r
+run 'events that were lost' 0 -f perfetto -o "$results/lost.perfetto" -b mine -r
 finish
 
 # While it goes on: as many events as there were when it began.
@@ -64,8 +71,8 @@ begin '*' buffer_size_kb=256
 echo 1 >$mine/tracing_on
 "${work[@]}"
 before=$(state)
-run 'while recording goes on' 0 -f perfetto -o /out/busy.perfetto -b mine -r
-check 'while recording goes on: a file came' test -s /out/busy.perfetto
+run 'while recording goes on' 0 -f perfetto -o "$results/busy.perfetto" -b mine -r
+check 'while recording goes on: a file came' test -s "$results/busy.perfetto"
 check 'while recording goes on: it still does' grep -q 1 $mine/tracing_on
 finish
 
@@ -80,7 +87,8 @@ fails 'no such instance' 1 "there is no instance 'other'" -r -b other
 fails 'no file' 1 'trace.dat: No such file or directory'
 fails 'a file and the running kernel' 2 'cannot be combined' -r trace.dat
 run 'the version' 0 --version
-su -s /bin/bash nobody -c "LD_LIBRARY_PATH=/job $tool -f folded -r" >out 2>$err
+su -s /bin/bash nobody -c "LD_LIBRARY_PATH=$LD_LIBRARY_PATH $tool -f folded -r" >out 2>$err
 is 'no privileges: status 1' 1 $?
 said 'no privileges' 'run this as root'
-exit 0
+judge "$here/../../ftrace-export/judge.py"
+done_testing

@@ -1,12 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tools/tracing/funccount, with the tracer count where the kernel has it, and with the function profiler elsewhere or
-# where guest.mode=profiler asks for it. The right counts are known: dd reads and writes byte by
-# byte. After each test tracefs has to be as it was before. The host looks at the files
-# /out/NAME.json (lib/tools.py); NAME.wanted has the counts that it is to find there.
-# guest.only=NAME,... runs these tests, and not all.
-. "${0%/*}/lib.sh"
-fc=/job/funccount
+# shellcheck disable=SC2013,SC2015,SC2016,SC2046,SC2048,SC2086,SC2317 # words are split on purpose
+# Tests funccount with the running kernel, as root:
+#
+#	[mode=profiler] [only=NAME,...] ./live.sh [FUNCCOUNT]
+#
+# with the tracer count where the kernel has it, and with the function profiler elsewhere or where
+# mode asks for it. The right counts are known: dd reads and writes byte by byte. After each test
+# tracefs has to be as it was before. judge.py looks at the files NAME.json; NAME.wanted has the
+# counts that it is to find there. Another machine, a virtual one, needs this directory and those
+# that it names with ../, and funccount.
+. "${0%/*}/../tracing-tools/lib.sh"
+program=${1:-funccount} fc=${1:-funccount}
 [ "${mode:-}" != profiler ] || fc="$fc --profiler"
 grep -qw count available_tracers || mode=profiler
 mode=${mode:-count}
@@ -21,7 +26,8 @@ began() { in_background Hit 1 "$@"; }
 exact() {
 	run 'a command' 0 read_zero write_null -- "${work[@]}"
 	is 'each call is counted once' "$calls $calls" "$(of read_zero) $(of write_null)"
-	said 'how many functions' '^Tracing 2 functions for "read_zero", "write_null"\.\.\. Hit Ctrl-C to end\.$'
+	said 'how many functions' \
+		'^Tracing 2 functions for "read_zero", "write_null"\.\.\. Hit Ctrl-C to end\.$'
 	is 'the heading' 'FUNC COUNT' "$(awk 'NR == 1 { print $1, $2 }' out)"
 	is 'nothing else is there' 3 "$(wc -l <out)"
 
@@ -57,12 +63,13 @@ cpus() {
 # json NAME "WANTED" ARGUMENT...: of read_zero in all lines together, or of which module's.
 json() {
 	run "JSON: $1" 0 -j "${@:3}"
-	cp out "/out/$1.json"
-	echo "$2" >"/out/$1.wanted"
+	cp out "$results/$1.json"
+	echo "$2" >"$results/$1.wanted"
 }
 intervals() {
 	json once $calls read_zero write_null -- "${work[@]}"
-	json intervals $((6 * calls)) -i 0.2 '*' -- sh -c "for i in 1 2 3 4 5 6; do ${work[*]}; sleep 0.1; done"
+	json intervals $((6 * calls)) -i 0.2 '*' -- sh -c \
+		"for i in 1 2 3 4 5 6; do ${work[*]}; sleep 0.1; done"
 	json cpus $((4 * calls)) -C -i 0.2 'read_*' 'vfs_*' -- sh -c "for i in 1 2; do
 		taskset -c 0 ${work[*]}; taskset -c 1 ${work[*]}; sleep 0.1; done"
 	json top $calls -t 1 read_zero read_null -- sh -c "${work[*]}; ${work[*]} if=/dev/null"
@@ -80,23 +87,26 @@ latency() {
 	run 'times' 0 -L read_zero vfs_read -- "${work[@]}"
 	is 'times: the heading' 'FUNC COUNT MEAN P50 P90 P99 MAX' "$(sed -n '1s/  */ /gp' out)"
 	is 'times: each call has one' $calls "$(of read_zero)"
-	is 'times: percentiles rise' 2 "$(awk 'NR > 1 && NF == 7 && $3 > 0 && $4 <= $5 && $5 <= $6 && $6 <= $7 &&
+	is 'times: percentiles rise' 2 \
+		"$(awk 'NR > 1 && NF == 7 && $3 > 0 && $4 <= $5 && $5 <= $6 && $6 <= $7 &&
 		$3 <= $7' out | wc -l)"
 	run 'times of a sleep' 0 -L do_nanosleep -- sh -c 'sleep 0.3; sleep 0.3'
-	check 'times of a sleep: as long as that' test "$(awk '$1 == "do_nanosleep" { print int($3 / 1e8) }' out)" -ge 3
+	check 'times of a sleep: as long as that' test \
+		"$(awk '$1 == "do_nanosleep" { print int($3 / 1e8) }' out)" -ge 3
 	fails 'times of intervals' 2 '--latency cannot be combined' -L -i 1 'vfs_*'
 	fails 'times of CPUs' 2 '--latency cannot be combined' -L -C 'vfs_*'
 }
 
 # change FUNCTION: of a table of differences, in percent.
-change() { awk -v f="$1" '$1 == f { sub(/%/, "", $4); n = $4 + 0; print int(n + (n < 0 ? -0.5 : 0.5)) }' out; }
+change() { awk -v f="$1" \
+	'$1 == f { sub(/%/, "", $4); n = $4 + 0; print int(n + (n < 0 ? -0.5 : 0.5)) }' out; }
 # damaged TEXT PATTERN SCRIPT: a record that sed has changed.
 damaged() {
 	sed "$3" saved >bad
 	fails "$1" 125 "bad cannot be .*: $2" -D bad "${which[@]}" -- "${work[@]}"
 }
-# guest.repeats=N: the same load is compared so often, with all functions. Some of these depend on the memory that an
-# instance has: the man page names one.
+# repeats=N: the same load is compared so often, with all functions. Some of these depend on the
+# memory that an instance has: the man page names one.
 differences() {
 	local more=(dd if=/dev/zero of=/dev/null bs=1 "count=$((calls * 105 / 100))" status=none)
 	local which=(read_zero write_null ksys_read) i
@@ -108,7 +118,8 @@ differences() {
 	is 'save: no other file is left' saved "$(ls saved*)"
 	is 'save: each run has all calls' '' "$(awk -v calls=$calls '
 		$1 == "runs" { for (i = 2; i <= NF; i++) runs[i + 1] = $i }
-		$1 == "read_zero" { for (i = 3; i <= NF; i++) if ($i != calls * runs[i]) print }' saved)"
+		$1 == "read_zero" { for (i = 3; i <= NF; i++)
+			if ($i != calls * runs[i]) print }' saved)"
 	check 'save: many runs' test "$(awk '$1 == "samples" { print $2 }' saved)" -ge 10
 	for i in $(seq ${repeats:-1}); do
 		run "the same load, $i" 0 -D saved -d 15 "${which[@]}" -- "${work[@]}"
@@ -133,12 +144,14 @@ differences() {
 	sed 's/^release\t.*/release\t1.0/' saved >bad
 	run 'a record of another kernel' 0 -D bad -d 15 "${which[@]}" -- "${work[@]}"
 	said 'a record of another kernel' 'release was 1.0 then'
-	fails 'no such place' 1 'none/saved cannot be written: No such file' -s none/saved -d 1 read_zero
+	fails 'no such place' 1 'none/saved cannot be written: No such file' -s none/saved -d 1 \
+		read_zero
 	mkdir small
 	mount -t tmpfs -o size=8k none small
 	echo old >small/saved
 	head -c 4096 /dev/zero >small/rest
-	fails 'a full disk' 1 'small/saved cannot be written: No space' -s small/saved -i 0.1 -d 1 '*'
+	fails 'a full disk' 1 'small/saved cannot be written: No space' -s small/saved -i 0.1 \
+		-d 1 '*'
 	is 'a full disk: the old file stays' old "$(cat small/saved)"
 	is 'a full disk: no other file is left' $'rest\nsaved' "$(ls small)"
 	umount small
@@ -147,10 +160,12 @@ differences() {
 	kill $begun
 	wait $begun
 	is 'a signal at once: status 1' 1 $?
-	check 'a signal at once: says so' grep -q 'there are only 0 samples; at least 5 are needed' began.err
+	check 'a signal at once: says so' grep -q \
+		'there are only 0 samples; at least 5 are needed' began.err
 	check 'a signal at once: no file' test ! -e new
 	restored 'a signal at once'
-	fails 'a sample of its own' 2 '--interval and a command cannot be combined' -s new -i 1 read_zero -- true
+	fails 'a sample of its own' 2 '--interval and a command cannot be combined' -s new -i 1 \
+		read_zero -- true
 	fails 'a top of samples' 2 '--save and --diff cannot be combined' -s new -t 1 read_zero
 	counting || return 0
 	run 'times' 0 -s times -L -d 5 -f do_nanosleep -- sleep 0.01
@@ -172,7 +187,8 @@ pids() {
 	local target
 	if ! counting; then
 		fails '--pid with the profiler' 1 '--pid needs the tracer count' -p 1 'vfs_*'
-		fails '--follow with the profiler' 125 '--follow needs the tracer count' -f 'vfs_*' -- true
+		fails '--follow with the profiler' 125 '--follow needs the tracer count' -f \
+			'vfs_*' -- true
 		return
 	fi
 	busy
@@ -198,21 +214,25 @@ pids() {
 }
 
 modules() {
-	fails 'a module that is not there' 1 "no function of module 'trace_printk' matches '\\*'" -m trace_printk '*'
+	fails 'a module that is not there' 1 "no function of module 'trace_printk' matches '\\*'" \
+		-m trace_printk '*'
 	if ! modprobe -n trace-printk 2>/dev/null; then
 		echo '# no module here to count'
 		return
 	fi
 	if counting; then
-		run 'a module that comes and goes' 0 -M '*' -- sh -c 'modprobe trace-printk; rmmod trace_printk'
-		json unload trace_printk -i 0.2 '*' -- sh -c 'modprobe trace-printk; sleep 0.5; rmmod trace_printk; sleep 0.5
+		run 'a module that comes and goes' 0 -M '*' -- sh -c \
+			'modprobe trace-printk; rmmod trace_printk'
+		json unload trace_printk -i 0.2 '*' -- sh -c \
+			'modprobe trace-printk; sleep 0.5; rmmod trace_printk; sleep 0.5
 			modprobe trace-printk; sleep 0.5; rmmod trace_printk'
 	fi
 	modprobe trace-printk
 	before=$(state)
 	run 'a module' 0 -d 0.2 -m trace_printk '*'
 	said 'a module: its functions' '^Tracing [1-9][0-9]* function.* for "\*"'
-	fails 'no such function in a module' 1 "no function of module 'trace_printk' matches 'vfs_\\*'" -m trace_printk 'vfs_*'
+	fails 'no such function in a module' 1 \
+		"no function of module 'trace_printk' matches 'vfs_\\*'" -m trace_printk 'vfs_*'
 	rmmod trace_printk
 	before=$(state)
 }
@@ -250,7 +270,8 @@ outputs() {
 	timeout 20 $fc -i 0.2 'vfs_*' 2>$err | head -n 1 >out
 	status=${PIPESTATUS[0]}
 	is 'a reader who goes away: status 1' 1 "$status"
-	is 'a reader who goes away: no message' 0 "$(grep -vcE '^Tracing|this kernel has no tracer count' $err)"
+	is 'a reader who goes away: no message' 0 \
+		"$(grep -vcE '^Tracing|this kernel has no tracer count' $err)"
 	restored 'a reader who goes away'
 	timeout 20 $fc -d 0.3 'vfs_*' >&- 2>$err
 	is 'no output at all: status 1' 1 $?
@@ -323,7 +344,8 @@ killed() {
 	kill -9 $begun
 	wait $begun 2>/dev/null
 	# On ours this one does not use the profiler, even if the killed one has.
-	tool=/job/funccount run 'the next run after SIGKILL, with all functions' 0 read_zero -- "${work[@]}"
+	tool=$program run 'the next run after SIGKILL, with all functions' 0 read_zero -- \
+		"${work[@]}"
 	is 'and it counts' $calls "$(of read_zero)"
 
 	began read_zero
@@ -338,7 +360,8 @@ killed() {
 	status=$?
 	if counting; then
 		is 'beside a living one and a killed one: status 0' 0 $status
-		is 'the living one stays, the killed one goes' funccount-$living "$(ls $tracing/instances)"
+		is 'the living one stays, the killed one goes' funccount-$living \
+			"$(ls $tracing/instances)"
 	else
 		is 'beside a living one: status 1' 1 $status
 		said 'beside a living one' 'function_profile_enabled is 1'
@@ -364,7 +387,8 @@ beside() {
 	living=$begun
 	timeout 20 $fc -C -i 0.1 read_zero -- "${work[@]}" >out 2>$err
 	is 'one beside another: status 0' 0 $?
-	is 'one beside another: each counts all' $calls "$(awk '$1 == "read_zero" { n += $2 } END { print n }' out)"
+	is 'one beside another: each counts all' $calls \
+		"$(awk '$1 == "read_zero" { n += $2 } END { print n }' out)"
 	kill $living
 	wait $living
 	is 'the other one: counts all' $calls "$(awk '$1 == "read_zero" { print $2 }' began.out)"
@@ -403,7 +427,8 @@ refusals() {
 	in_use current_tracer function nop 'current_tracer is function'
 	in_use tracing_thresh 100 0 'tracing_thresh is 100'
 	run 'the profiler' 0 -d 0.2 read_zero
-	grep -qw count $tracing/available_tracers || said 'the profiler' 'no tracer count; the function profiler costs more'
+	grep -qw count $tracing/available_tracers ||
+		said 'the profiler' 'no tracer count; the function profiler costs more'
 }
 
 terminal() {
@@ -424,7 +449,9 @@ access() {
 }
 
 echo "# counting with the ${mode/count/tracer count}"
-for test in exact cpus intervals latency differences pids modules wrong outputs signals killed beside refusals terminal access; do
+for test in exact cpus intervals latency differences pids modules wrong outputs signals killed \
+	beside refusals terminal access; do
 	[[ ,${only:-$test}, != *,$test,* ]] || $test
 done
-exit 0
+[ -n "${only:-}" ] || judge "$here/../../funccount/judge.py"
+done_testing
