@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import BUILD, GUEST, HARNESS, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, userspace, vm
+from . import BUILD, GUEST, LOGS, Failure, digest, genfns, insns, job, kernels, modules, source, testing, userspace, vm
 
 OUT = os.path.join(BUILD, "bench")
 TIMEOUT = 4800
@@ -116,9 +116,9 @@ def generated_module(kernel, name, functions):
 
 
 def probes_module(kernel, name):
-    """A module of harness/bench-probes built against build/KERNEL, for a guest."""
+    """A module of tools/testing/ftrace-bench built against build/KERNEL, for a guest."""
     where = os.path.join(OUT, f"probes-{kernel}")
-    modules.sources(os.path.join(HARNESS, "bench-probes"), where)
+    modules.sources(testing("ftrace-bench"), where)
     return f"/job/{name}", modules.build(kernel, where, name)
 
 

@@ -31,7 +31,7 @@ enum { MAX_SITES = 65536 };
 enum kind { KIND_OPS, KIND_FPROBE, KIND_GRAPH };
 static const char * const kind_names[] = { "ops", "fprobe", "graph" };
 
-/* They are not exported: the job reads them from kallsyms. */
+/* They are not exported: /proc/kallsyms has them. */
 static unsigned long graph_register;
 module_param(graph_register, ulong, 0);
 MODULE_PARM_DESC(graph_register, "address of register_ftrace_graph()");
