@@ -121,7 +121,7 @@ bench-scale: ours stock
 
 bench-rt: ours-rt stock-rt
 	@harness/setup guest
-	@harness/bench-rt
+	@harness/bench --only rt
 
 kselftest: ours-test stock-test
 	@harness/setup guest selftests

@@ -101,6 +101,29 @@ def count(kernel, what, words, boot=False, **how):
     return figures
 
 
+def row(key, what, unit, stock, ours, bound=""):
+    numbers = isinstance(stock, (int, float)) and isinstance(ours, (int, float))
+    return {"key": key, "what": what, "unit": unit, "bound": bound, "stock": stock, "ours": ours,
+            "ratio": ours / stock if numbers and stock else None}
+
+
+def number(value):
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.1f}"
+
+
+def markdown(rows, heading):
+    """A table of rows."""
+    lines = [heading, "", "| what | unit | stock | ours | ours/stock | bound |",
+             "| --- | --- | ---: | ---: | ---: | --- |"]
+    for r in rows:
+        ratio = "" if r["ratio"] is None else f"{r['ratio']:.3f}"
+        lines.append(f"| {r['what']} | {r['unit']} | {number(r['stock'])} | {number(r['ours'])} | {ratio} "
+                     f"| {r['bound']} |")
+    return "\n".join(lines) + "\n"
+
+
 def report(name, text):
     """Prints a table, and writes it to build/bench/NAME."""
     os.makedirs(OUT, exist_ok=True)
