@@ -568,6 +568,13 @@ static void test_record_files(const char *path)
 	       r.counts.row[0].cpu[MOST_SAMPLES + 1] == 2200, "record", "many samples are folded");
 	round_trip("times", &r, path);
 	record_free(&r);
+
+	/* Three years. */
+	r = record_of("times", "1.0", "-");
+	for (int i = 0; i < 5; i++)
+		add_sample(&r, 1000, 1, 100000000 * NSEC);
+	round_trip("times of years", &r, path);
+	record_free(&r);
 	text = format_string("%s.new", path);
 	result(access(text, F_OK), "record", "no other file is left");
 	free(text);

@@ -28,8 +28,8 @@
 
 #define MAGIC		"funccount"
 #define VERSION_TEXT	"1"
-/* Sums of so many do not overflow. */
-#define MOST_NUMBER	1000000000000000ULL
+/* The sum of all samples does not overflow. */
+#define MOST_NUMBER	(UINT64_MAX / MOST_SAMPLES)
 
 const char *const record_heads[NR_HEADS] = {
 	"release", "counter", "counted", "tasks", "module", "functions", "interval", "command",
