@@ -27,7 +27,7 @@ WHERE = "/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = """busybox bash dash mawk cat chgrp chmod chown cp date dd echo ln ls mkdir mktemp mv rm rmdir sleep stty sync
     true false uname basename cut dirname env expr head id nproc od nice printf seq sort stat tac tail tee timeout touch
     tr uniq unlink wc grep sed find xargs cmp diff dmesg chrt taskset setsid unshare findmnt script mount umount kmod
-    sysctl bc getconf perl /usr/lib/x86_64-linux-gnu/perl-base"""
+    sysctl bc getconf pv perl /usr/lib/x86_64-linux-gnu/perl-base"""
 # By the addition; a directory is taken with all that it holds.
 ADDITIONS = {
     "kselftest": "checkbashisms gawk readelf lscpu",
