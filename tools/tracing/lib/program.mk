@@ -3,7 +3,7 @@
 #	PROGRAM		its name: PROGRAM-completion.bash is its completion
 #	PAGES		its man pages, each PAGE.rst in Documentation/tools/ of its name
 #	PACKAGES_OF_OWN	its libraries beside these two, as pkg-config knows them
-# and lists its objects in Build. Those of lib/ are built for each program, with its flags.
+# and all C files of its directory are its. Those of lib/ are built for each program, with its flags.
 
 ifeq ($(srctree),)
   srctree := $(abspath $(CURDIR)/../../..)
@@ -56,6 +56,9 @@ $(OUTPUT)$(PROGRAM): $(OUTPUT)$(PROGRAM)-in.o $(LIB_OUTPUT)libtracing-in.o
 $(MAN_PAGES): $(OUTPUT)%.1: $(srctree)/Documentation/tools/$(PROGRAM)/%.rst
 	$(QUIET_GEN)$(RST2MAN) $< $@
 
+# All files, whether or not they are a program already.
+objects: $(OUTPUT)$(PROGRAM)-in.o $(LIB_OUTPUT)libtracing-in.o
+
 doc: $(MAN_PAGES)
 
 install: $(OUTPUT)$(PROGRAM)
@@ -73,4 +76,4 @@ clean: fixdep-clean
 	$(Q)$(RM) -r $(LIB_OUTPUT)
 	$(Q)$(RM) $(OUTPUT)$(PROGRAM) $(MAN_PAGES) $(OUTPUT)*.o $(OUTPUT).*.cmd $(OUTPUT).*.d
 
-.PHONY: all doc install doc_install clean FORCE
+.PHONY: all objects doc install doc_install clean FORCE
