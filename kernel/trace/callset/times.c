@@ -68,7 +68,7 @@
 #include "times.h"
 #include "../trace.h"
 
-/* The words of a site, with its sums only, with squares, and with latencies. */
+/* Of a site */
 #define TIMES_WORDS		(offsetof(struct ftrace_time, squares) / sizeof(u64))
 #define TIMES_WORDS_SQUARES	(TIMES_WORDS + 1)
 #define TIMES_WORDS_LATENCY	(TIMES_WORDS + FTRACE_LATENCY_BUCKETS)
@@ -653,14 +653,9 @@ static struct ftrace_table *times_core_table(void)
 /* Makes the counts that the callbacks find; they stay. */
 static int times_prepare(struct ftrace_times *times)
 {
-	static const u8 words_of[] = {
-		[FTRACE_TIMES_NO_MORE]		= TIMES_WORDS,
-		[FTRACE_TIMES_SQUARE_TOTAL]	= TIMES_WORDS_SQUARES,
-		[FTRACE_TIMES_SQUARE_SELF]	= TIMES_WORDS_SQUARES,
-		[FTRACE_TIMES_LATENCY]		= TIMES_WORDS_LATENCY,
-	};
+	unsigned int words = times->more == FTRACE_TIMES_LATENCY ? TIMES_WORDS_LATENCY :
+			     times->more ? TIMES_WORDS_SQUARES : TIMES_WORDS;
 	struct ftrace_table *table = times_core_table();
-	unsigned int words = words_of[times->more];
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -695,8 +690,7 @@ static void times_forget(struct ftrace_times *times)
  * Context: sleeps; takes ftrace_lock. Serialized for each user.
  * Return: 0, -ENOMEM, -ENODEV (no site of the core kernel is known), or as
  * register_ftrace_graph(). On failure nothing is hooked, and the times from before are
- * still there, unless @times->more asks for another size. They
- * begin anew then.
+ * still there, unless @times->more asks for another size: they begin anew then.
  */
 int ftrace_times_start(struct ftrace_times *times)
 {
