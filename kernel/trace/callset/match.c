@@ -10,6 +10,7 @@
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/ftrace.h>
 #include <linux/glob.h>
 #include <linux/kallsyms.h>
@@ -39,7 +40,7 @@
  * @text: with which text
  * @len: its length; an empty text matches everything
  * @not: a ! stood before it
- * @skip: for a text that may be anywhere: how far the end of @text moves on
+ * @skip: for MATCH_MIDDLE_ONLY, a text that may be anywhere: how far the end of @text moves on
  *	  in a name when it stands on each character; 0 for its own last one
  */
 struct site_pattern {
@@ -55,6 +56,8 @@ static void pattern_parse(struct site_pattern *pattern, char *word)
 {
 	pattern->type = filter_parse_regex(word, strlen(word), &pattern->text, &pattern->not);
 	pattern->len = strlen(pattern->text);
+	if (pattern->type != MATCH_MIDDLE_ONLY)
+		return;
 	memset(pattern->skip, min(pattern->len, 255), sizeof(pattern->skip));
 	for (unsigned int i = 0; i < pattern->len; i++)
 		pattern->skip[(u8)pattern->text[i]] = min(pattern->len - 1 - i, 255);
@@ -185,13 +188,13 @@ static struct ftrace_record *match_line(struct ftrace_table *table, unsigned lon
 }
 
 /* Appends the site on a line of available_filter_functions. */
-static int match_number(struct ftrace_site_set **set, const struct site_pattern *pattern)
+static int match_number(struct ftrace_site_set **set, const char *text)
 {
 	struct ftrace_table *table;
 	struct ftrace_record *rec;
 	unsigned long number;
 
-	if (kstrtoul(pattern->text, 0, &number) || !number)
+	if (kstrtoul(text, 0, &number) || !number)
 		return -EINVAL;
 	for_each_ftrace_table(table) {
 		rec = match_line(table, &number);
@@ -199,6 +202,21 @@ static int match_number(struct ftrace_site_set **set, const struct site_pattern 
 			return ftrace_site_set_append(set, ftrace_rec_ip(table, rec));
 	}
 	return 0;
+}
+
+/* Appends the sites of the functions that match, ascending. */
+static int match_names(struct ftrace_site_set **set, const char *glob, const char *module)
+{
+	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
+	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
+	struct site_pattern pattern __uninitialized, module_pattern __uninitialized;
+
+	if (!glob_copy || (module && !module_copy))
+		return -ENOMEM;
+	pattern_parse(&pattern, glob_copy);
+	if (module)
+		pattern_parse(&module_pattern, module_copy);
+	return match_all_tables(set, &pattern, module ? &module_pattern : NULL);
 }
 
 /**
@@ -238,24 +256,15 @@ void ftrace_site_set_drop_quarantined(struct ftrace_site_set *set)
  */
 struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 {
-	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
-	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
 	struct ftrace_site_set *set __free(site_set) = ftrace_site_set_alloc(1);
-	struct site_pattern pattern, module_pattern;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!glob_copy || (module && !module_copy) || !set)
+	if (!set)
 		return ERR_PTR(-ENOMEM);
 	set->nr = 0;
-	pattern_parse(&pattern, glob_copy);
-	if (module)
-		pattern_parse(&module_pattern, module_copy);
-	if (pattern.type == MATCH_INDEX)
-		ret = match_number(&set, &pattern);
-	else
-		ret = match_all_tables(&set, &pattern, module ? &module_pattern : NULL);
+	ret = isdigit(*glob) ? match_number(&set, glob) : match_names(&set, glob, module);
 	return ret ? ERR_PTR(ret) : no_free_ptr(set);
 }
 

@@ -39,10 +39,10 @@ int ftrace_site_set_append(struct ftrace_site_set **set, unsigned long ip);
 void ftrace_site_set_sort(struct ftrace_site_set *set);
 void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, unsigned long end);
 
-/* A variable with __free(site_set) may also hold an ERR_PTR. */
+/* A variable with __free(site_set) may also hold an ERR_PTR. Mostly it is NULL by then. */
 static inline void ftrace_site_set_cleanup(struct ftrace_site_set *set)
 {
-	if (!IS_ERR(set))
+	if (!IS_ERR_OR_NULL(set))
 		ftrace_site_set_free(set);
 }
 

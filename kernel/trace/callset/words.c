@@ -327,15 +327,14 @@ static const char *word_file_name(const struct ftrace_word_file *f)
 /* The log shows the word as it was written, so a copy is cut up. */
 static int word_file_take(struct ftrace_word_file *f, bool cut)
 {
-	char *word __free(kfree) = kstrdup(f->parser.buffer, GFP_KERNEL);
 	int ret = -EINVAL;
 
-	if (!word)
-		return -ENOMEM;
 	f->why = FTRACE_WORD_TOO_LONG;
 	f->pos = 0;
-	if (!cut)
-		ret = f->ops->take(f, word);
+	if (!cut) {
+		memcpy(f->word, f->parser.buffer, f->parser.idx + 1);
+		ret = f->ops->take(f, f->word);
+	}
 	if (ret == -EINVAL || (ret >= 0 && f->why == FTRACE_WORD_THROTTLED))
 		tracing_log_err(f->tr, word_file_name(f), f->parser.buffer,
 				(const char **)ftrace_word_errors, f->why, f->pos);
@@ -581,7 +580,7 @@ int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
-	f = kzalloc_obj(*f);
+	f = kzalloc_flex(*f, word, WORD_MAX);
 	if (!f) {
 		if (tr)
 			trace_array_put(tr);

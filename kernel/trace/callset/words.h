@@ -90,6 +90,7 @@ struct ftrace_word_ops {
  * @parser: holds a word that a write left unfinished
  * @shown: for reading: the sites as of when the file was opened
  * @cursor: where the names of the kernel's own are
+ * @word: a copy of the word, to be cut up
  */
 struct ftrace_word_file {
 	struct list_head		node;
@@ -108,6 +109,7 @@ struct ftrace_word_file {
 	struct trace_parser		parser;
 	struct ftrace_site_set		*shown;
 	struct kallsyms_cursor		cursor;
+	char				word[];
 };
 
 void ftrace_words_free(struct list_head *words, const struct list_head *mark);
