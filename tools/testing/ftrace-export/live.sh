@@ -21,7 +21,9 @@ begin() {
 	echo 0 >tracing_on
 	echo "$1" >set_ftrace_filter
 	for setting in "${@:2}"; do
-		echo "${setting#*=}" >"${setting%%=*}" || echo "# $setting: no such setting"
+		echo "${setting#*=}" >"${setting%%=*}" && continue
+		echo "# $setting: no such setting"
+		echo "${setting%%=*}" >>"$results/missing"
 	done
 	echo function_graph >current_tracer
 	cd "$dir" || exit 1
