@@ -368,16 +368,13 @@ void text_patch_apply(struct text_patch *vec, unsigned int nr)
 	 */
 	bool down = nr && vec->new[0] == CALL_INSN_OPCODE;
 
+	struct text_patch_batch batch;
+
 	lockdep_assert_held(&text_mutex);
 
-	while (nr) {
-		struct text_patch_batch batch = {
-			.nr	= min(nr, READ_ONCE(text_patch_max)),
-		};
-
-		nr -= batch.nr;
-		batch.vec = down ? vec + nr : vec;
-		vec += down ? 0 : batch.nr;
+	for (unsigned int done = 0; done < nr; done += batch.nr) {
+		batch.nr = min(nr - done, READ_ONCE(text_patch_max));
+		batch.vec = vec + (down ? nr - done - batch.nr : done);
 		text_patch_batch_apply(&batch);
 		cond_resched();
 	}

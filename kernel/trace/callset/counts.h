@@ -30,7 +30,7 @@
  * @squares: the sum of the squares of the totals or the selves, modulo 2^64
  * @latency: how many calls took so long, in FTRACE_LATENCY_BUCKETS powers of two
  *
- * A site has @squares, or @latency, or none of them, as its user asks. All of it are u64: it is
+ * A site has @squares, or @latency, or neither, as its user asks. All of it are u64: it is
  * set to zero and allocated as counts are.
  */
 struct ftrace_time {

@@ -21,9 +21,12 @@ begin() {
 	echo 0 >tracing_on
 	echo "$1" >set_ftrace_filter
 	for setting in "${@:2}"; do
-		echo "${setting#*=}" >"${setting%%=*}" && continue
-		echo "# $setting: no such setting"
-		echo "${setting%%=*}" >>"$results/missing"
+		if [ -e "${setting%%=*}" ]; then
+			echo "${setting#*=}" >"${setting%%=*}"
+		else
+			echo "# $setting: no such setting"
+			echo "${setting%%=*}" >>"$results/missing"
+		fi
 	done
 	echo function_graph >current_tracer
 	cd "$dir" || exit 1
