@@ -4,6 +4,7 @@
 sanitizers. Each test is a line "ok - ..." or "not ok - ..."; the last line is "N passed, N failed"."""
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import traceback
 from collections import Counter
 
 import decoded
+import tracedat
 from tracedat import PAGE, Trace
 
 FORMATS = ("perfetto", "folded", "firefox")
@@ -89,6 +91,12 @@ def calls():
           {"return value": -22, "time by the kernel (ns)": 390},
           {"return value": 0xffff888012345678, "time by the kernel (ns)": 1}], [s["args"] for s in p.slices])
     same("calls: the kernel", "7.3.4", p.release)
+    narrow = Trace(functions=["f"], comms={7: b"cat"}, uname="Linux host 7.3.4 #1 SMP i686", long=4)
+    narrow.enter(0, 1000, 7, "f", 0, (1, 2, 0xffffffff))
+    narrow.leave(0, 2000, 7, "f", 0, 1000, 12)
+    same("calls: arguments of a kernel of 32 bits",
+         [{"arg0": 1, "arg1": 2, "arg2": 0xffffffff, "return value": 12, "time by the kernel (ns)": 1000}],
+         [s["args"] for s in export(narrow, "perfetto").slices])
     wanted = {"outer": 1000 - 400 - 1, "outer;inner": 400, "outer;other": 1}
     same("calls: folded", {f"cat-7;{stack}": n for stack, n in wanted.items()}, export(t, "folded"))
     same("calls: Firefox", {"cat-7": wanted}, export(t, "firefox").times)
@@ -434,6 +442,29 @@ def flipped():
     result(0 < refusals < rounds, f"of these, {refusals} were refused")
 
 
+def wrong_formats():
+    r, plain = random.Random(7), tracedat.format_text
+    bad, refusals, rounds = [], 0, 120
+    for i in range(rounds):
+        changed = r.choice(sorted(tracedat.NUMBER))
+
+        def wrong(name, *rest, changed=changed):
+            text = plain(name, *rest)
+            begin, end = r.choice([m.span(1) for m in re.finditer(rb"(?:offset|size):(\d+)", text)])
+            number = r.choice((b"0", b"3", b"70000", b"2147483640", b"4294967295"))
+            return text[:begin] + number + text[end:] if name == changed else text
+
+        tracedat.format_text = wrong
+        data = some_trace().data()
+        tracedat.format_text = plain
+        got, problem = damaged(data, FORMATS[i % 3])
+        if problem:
+            bad.append(f"round {i}, {changed}: {problem}")
+        refusals += got is not None and got.returncode == ERROR
+    result(not bad, f"{rounds} times a field of a format that is elsewhere: exported or refused", *bad[:5])
+    result(0 < refusals < rounds, f"of these, {refusals} were refused")
+
+
 def wrong_events():
     t = Trace(functions=["f"])
     t.said(0, 100, 7, 1, b"x")
@@ -609,7 +640,7 @@ def speed():
 
 
 TESTS = (calls, interrupts, unmatched, tail_calls, losses, names, reused, switches, odd_names, many_cpus, large, nothing,
-         clocks, buffers, wrong_events, usage, outputs, any_calls, signals, truncated, flipped, speed)
+         clocks, buffers, wrong_events, usage, outputs, any_calls, signals, truncated, flipped, wrong_formats, speed)
 
 
 def main():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes files as trace-cmd(1) records them: version 6, x86-64, always the same for the same events."""
+"""Makes files as trace-cmd(1) records them: version 6, of x86, always the same for the same events."""
+import re
 import struct
 
 PAGE = 4096
@@ -64,10 +65,12 @@ EVENTS = {
 NUMBER = {name: event[0] for system in EVENTS.values() for name, event in system.items()}
 
 
-def format_text(name, number, fields, printed):
+def format_text(name, number, fields, printed, long=8):
     lines, offset = [f"name: {name}", f"ID: {number}", "format:"], 0
     for some in COMMON, fields:
         for declared, size, signed in some:
+            if re.match(r"(unsigned )?long (?!long)", declared):
+                size = min(size, long)
             offset += -offset % (min(size, 8) if "[" not in declared and size else 1)
             lines.append(f"\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{signed};")
             offset += size
@@ -78,10 +81,14 @@ def format_text(name, number, fields, printed):
 class Trace:
     """Events are added in the order of their times on each CPU."""
 
-    def __init__(self, cpus=1, clock="local", functions=(), comms=(), uname="Linux host 7.3.4 #1 SMP x86_64"):
+    def __init__(self, cpus=1, clock="local", functions=(), comms=(), uname="Linux host 7.3.4 #1 SMP x86_64",
+                 long=8):
         self.cpus, self.clock, self.uname = cpus, clock, uname
-        self.functions = {name: 0xffffffff81000000 + 64 * (i + 1) for i, name in enumerate(functions)}
+        text = 0xffffffff81000000 if long == 8 else 0xc1000000
+        self.functions = {name: text + 64 * (i + 1) for i, name in enumerate(functions)}
         self.comms = dict(comms)
+        # Bytes of a long of the kernel: entries and exits of functions know of 4.
+        self.long = long
         self.events = {"": [[] for _ in range(cpus)]}
         # Events that no format describes: (file's formats) are those of EVENTS but for these.
         self.without = set()
@@ -93,12 +100,14 @@ class Trace:
         self.events.setdefault(buffer, [[] for _ in range(self.cpus)])[cpu].append((ts, record, missed))
 
     def enter(self, cpu, ts, pid, function, depth, args=(), **more):
-        self.add(cpu, ts, "funcgraph_entry", pid, struct.pack(f"<QQ{len(args)}Q", self.functions[function], depth, *args),
-                 **more)
+        longs = f"<{2 + len(args)}{'Q' if self.long == 8 else 'I'}"
+        self.add(cpu, ts, "funcgraph_entry", pid, struct.pack(longs, self.functions[function], depth, *args), **more)
 
     def leave(self, cpu, ts, pid, function, depth, took, retval=0, **more):
-        self.add(cpu, ts, "funcgraph_exit", pid, struct.pack("<QQIIQQ", self.functions[function], retval % (1 << 64),
-                                                             depth, 0, (ts + 5 - took) % (1 << 64), ts + 5), **more)
+        longs = "<QQIIQQ" if self.long == 8 else "<IIIIQQ"
+        self.add(cpu, ts, "funcgraph_exit", pid, struct.pack(longs, self.functions[function],
+                                                             retval % (1 << 8 * self.long), depth, 0,
+                                                             (ts + 5 - took) % (1 << 64), ts + 5), **more)
 
     def switch(self, cpu, ts, prev, following, state=1, **more):
         """prev, following: (name, pid)."""
@@ -158,13 +167,13 @@ class Trace:
 
         def formats(system):
             some = [(name, *e) for name, e in EVENTS[system].items() if name not in self.without]
-            return struct.pack("<I", len(some)) + b"".join(sized("<Q", format_text(*e)) for e in some)
+            return struct.pack("<I", len(some)) + b"".join(sized("<Q", format_text(*e, self.long)) for e in some)
 
         others = [system for system in EVENTS if system != "ftrace"]
         symbols = "".join(f"{addr:x} T {name}\n" for name, addr in self.functions.items()).encode()
         comms = b"".join(b"%d %s\n" % (pid, comm) for pid, comm in self.comms.items())
         return b"".join([
-            b"\x17\x08\x44tracing6\0", struct.pack("<BBI", 0, 8, PAGE),
+            b"\x17\x08\x44tracing6\0", struct.pack("<BBI", 0, self.long, PAGE),
             b"header_page\0", sized("<Q", HEADER_PAGE.encode()), b"header_event\0", sized("<Q", HEADER_EVENT.encode()),
             formats("ftrace"), struct.pack("<I", len(others)),
             *(system.encode() + b"\0" + formats(system) for system in others),

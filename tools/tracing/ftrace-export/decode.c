@@ -29,6 +29,8 @@ enum { PID, COMM, CLONE_FLAGS, FIELDS_OF_TASK };
 
 /* An event's number, in a record, has 16 bits. */
 #define EVENTS	(1 << 16)
+/* No offset or size of a field is above. */
+#define MOST_FIELD	(1 << 16)
 
 struct class {
 	enum kind kind;
@@ -107,7 +109,7 @@ bool field_find(struct tep_event *event, const char *name, struct field *field)
 uint64_t field_read(const struct tep_record *record, const struct field *field)
 {
 	uint64_t n = tep_read_number(decode.tep, (char *)record->data + field->offset, field->size);
-	unsigned int shift = field->size < 8 ? 64 - 8 * field->size : 0;
+	unsigned int shift = field->size && field->size < 8 ? 64 - 8 * field->size : 0;
 
 	return field->is_signed ? (uint64_t)((int64_t)(n << shift) >> shift) : n;
 }
@@ -180,6 +182,16 @@ static int least_size(struct tep_event *event)
 	return size;
 }
 
+/* Whether sums of these numbers of a format can be trusted. A record is no longer than this. */
+static bool in_place(const struct tep_format_field *f)
+{
+	for (; f; f = f->next) {
+		if (f->offset < 0 || f->offset > MOST_FIELD || f->size < 0 || f->size > MOST_FIELD)
+			return false;
+	}
+	return true;
+}
+
 static const char *make_class(int id, struct class **class)
 {
 	struct tep_event *event = tep_find_event(decode.tep, id);
@@ -187,6 +199,8 @@ static const char *make_class(int id, struct class **class)
 
 	if (!event)
 		return "its number is not that of an event";
+	if (!in_place(event->format.common_fields) || !in_place(event->format.fields))
+		return "a field of its format has no place in a record";
 	c = alloc(1, sizeof(*c));
 	c->kind = OTHER;
 	c->event = event;
@@ -302,10 +316,12 @@ static void take_entry(const struct class *c, struct task *t, struct tep_record 
 	uint64_t func = field_read(r, &c->field[FUNC]);
 	struct arguments a = { };
 	int at = c->field[ARGS].offset;
+	/* They are longs of the kernel. */
+	int size = tep_get_long_size(decode.tep) == 4 ? 4 : 8;
 
-	while (c->has[ARGS] && a.nr < ARRAY_SIZE(a.value) && at + 8 <= r->size) {
-		a.value[a.nr++] = tep_read_number(decode.tep, (char *)r->data + at, 8);
-		at += 8;
+	while (c->has[ARGS] && a.nr < ARRAY_SIZE(a.value) && at + size <= r->size) {
+		a.value[a.nr++] = tep_read_number(decode.tep, (char *)r->data + at, size);
+		at += size;
 	}
 	calls_enter(t, r->ts, func, function_name(func), field_read(r, &c->field[DEPTH]), &a);
 }
