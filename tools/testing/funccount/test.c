@@ -569,10 +569,10 @@ static void test_record_files(const char *path)
 	round_trip("times", &r, path);
 	record_free(&r);
 
-	/* Three years. */
+	/* Of five years each: the sum of 120 such samples would overflow. */
 	r = record_of("times", "1.0", "-");
 	for (int i = 0; i < 5; i++)
-		add_sample(&r, 1000, 1, 100000000 * NSEC);
+		add_sample(&r, 1000, 1, 160000000 * NSEC);
 	round_trip("times of years", &r, path);
 	record_free(&r);
 	text = format_string("%s.new", path);

@@ -28,8 +28,6 @@
 
 #define MAGIC		"funccount"
 #define VERSION_TEXT	"1"
-/* The sum of all samples does not overflow. */
-#define MOST_NUMBER	(UINT64_MAX / MOST_SAMPLES)
 
 const char *const record_heads[NR_HEADS] = {
 	"release", "counter", "counted", "tasks", "module", "functions", "interval", "command",
@@ -234,16 +232,19 @@ static bool take_key(struct reader *in, const char *key, char **rest)
 	       wrong(in, "'%s', a tab and a value were expected, not '%.40s'", key, in->line);
 }
 
-/* Takes @nr numbers from @text, each at least @least. */
-static bool take_numbers(struct reader *in, char *text, size_t nr, uint64_t least,
-			 uint64_t *number)
+/*
+ * Takes @nr numbers from @text, each at least @least, and of a size that the sum of the record's
+ * samples does not overflow.
+ */
+static bool take_numbers(struct reader *in, const struct record *r, char *text, size_t nr,
+			 uint64_t least, uint64_t *number)
 {
 	for (size_t i = 0; i < nr; i++) {
 		char *word = strsep(&text, "\t");
 
 		if (!word)
 			return wrong(in, "%zu numbers were expected, not %zu", nr, i);
-		if (!parse_number(word, MOST_NUMBER, &number[i]) || number[i] < least)
+		if (!parse_number(word, UINT64_MAX / r->nr, &number[i]) || number[i] < least)
 			return wrong(in, "a number was expected, not '%.40s'", word);
 	}
 	return !text || wrong(in, "%zu numbers were expected, and no more", nr);
@@ -285,8 +286,8 @@ static bool take_samples(struct reader *in, struct record *r)
 		return wrong(in, "%d to %d samples were expected, not '%.40s'", LEAST_SAMPLES,
 			     MOST_SAMPLES, rest);
 	r->nr = nr;
-	return take_key(in, "runs", &rest) && take_numbers(in, rest, nr, 1, r->runs) &&
-	       take_key(in, "ns", &rest) && take_numbers(in, rest, nr, 1, r->ns);
+	return take_key(in, "runs", &rest) && take_numbers(in, r, rest, nr, 1, r->runs) &&
+	       take_key(in, "ns", &rest) && take_numbers(in, r, rest, nr, 1, r->ns);
 }
 
 static bool take_columns(struct reader *in, const struct record *r)
@@ -316,7 +317,7 @@ static bool take_row(struct reader *in, struct record *r)
 
 	if (!rest || !*name || !*module)
 		return wrong(in, "a function, a module and numbers were expected");
-	if (!take_numbers(in, rest, c->nr_cpus / MOST_SAMPLES * r->nr, 0, number))
+	if (!take_numbers(in, r, rest, c->nr_cpus / MOST_SAMPLES * r->nr, 0, number))
 		return false;
 	row = counts_add(c, name, strcmp(module, "-") ? module : NULL, 0, NULL);
 	for (size_t i = 0; i < r->nr; i++) {
