@@ -15,7 +15,8 @@
 fo=${1:-ftrace-overhead}
 planted_ko=$here/../../ftrace-overhead/planted/bisect_planted.ko
 planted=/sys/module/bisect_planted/parameters
-insmod $planted_ko
+insmod $planted_ko || skip_all "there is no $planted_ko for this kernel"
+trap 'rmmod bisect_planted; at_exit' EXIT
 n=$(grep -vc __ftrace_invalid available_filter_functions)
 limit=$(awk -v n="$n" 'BEGIN { for (l = 0; 2 ^ (l + 1) <= n; l++); print l + 5 }')
 

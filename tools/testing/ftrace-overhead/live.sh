@@ -10,9 +10,11 @@
 # be as it was before. judge.py looks at the files NAME.json. A machine that has other work makes
 # predictions wrong: best is an emulator that counts instructions as time, as qemu -icount shift=0
 # does.
+load=$(command -v "${LOAD:-load}") && load=$(realpath "$load")
 . "${0%/*}/../tracing-tools/lib.sh"
+[ "$load" ] || skip_all "there is no ${LOAD:-load}: set LOAD"
 mkdir -p /run
-fo=${1:-ftrace-overhead} load=${LOAD:-load}
+fo=${1:-ftrace-overhead}
 tool_begin $fo 400
 mode=ours
 grep -qw count $tracing/available_tracers || mode=stock

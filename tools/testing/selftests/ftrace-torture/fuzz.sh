@@ -24,6 +24,15 @@ modules+=${extra:-}
 
 # For set_ftrace_cgroup
 mkdir -p /tmp/cgroup && mount -t cgroup2 none /tmp/cgroup && mkdir -p /tmp/cgroup/fz{0..7}/b
+stall=/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
+was=$(grep -H . $stall /proc/sys/kernel/{panic_on_rcu_stall,panic_print,printk} 2>/dev/null)
+restore() {
+	local file text
+	while IFS=: read -r file text; do echo "$text" >"$file"; done <<<"$was"
+	rmdir /tmp/cgroup/fz{0..7}/{b,} && umount /tmp/cgroup && rmdir /tmp/cgroup
+	at_exit
+}
+trap restore EXIT
 
 echo 64 >buffer_size_kb
 # Some modules print, and sysrq does, too: the console is slow. Warnings are shown.
@@ -31,7 +40,6 @@ dmesg -n 4
 # A CPU that does nothing else any more ends the test before the time is over, with the stacks of
 # all CPUs and all that the console did not show. With everything traced, a CPU may take longer than
 # the usual 21 s.
-stall=/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 if [ -w $stall ] && [ -w /proc/sys/kernel/panic_on_rcu_stall ] &&
 	[ -w /proc/sys/kernel/panic_print ]; then
 	echo 120 >$stall
@@ -55,7 +63,7 @@ done 2>/dev/null
 # Objects that are freed later: trampolines and all that waits for RCU.
 sleep 2
 off enabled_functions "no function is left enabled"
-off callsets "no callset is left"
+[ ! -e callsets ] || off callsets "no callset is left"
 off dynamic_events "no probe is left"
 off set_ftrace_filter "no filter is left"
 is "the tracer is off" nop "$(cat current_tracer)"
