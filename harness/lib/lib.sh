@@ -133,10 +133,11 @@ patch_files() {
 	sed -n 's/^\(---\|+++\) [^/\t ]*\/\([^\t ]*\).*/\2/p' "$patches/$1" | grep -v '^null$' | sort -u
 }
 
-# try_patch NAME DIR [OPTION]: without fuzz, so that a patch never lands at an unseen place.
+# try_patch NAME DIR [OPTION]: without fuzz, so that a patch never lands at an unseen place, and to its last line.
 try_patch() {
 	local out
-	out=$(patch -d "$2" -p1 ${3:+"$3"} --fuzz=0 --force --no-backup-if-mismatch -r - <"$patches/$1" 2>&1) && return
+	out=$(patch -d "$2" -p1 ${3:+"$3"} --verbose --fuzz=0 --force --no-backup-if-mismatch -r - <"$patches/$1" 2>&1) &&
+		[[ $out != *"trailing garbage"* ]] && return
 	printf '%s\n' "$out" >&2
 	return 1
 }
