@@ -214,6 +214,9 @@ static int match_names(struct ftrace_site_set **set, const char *glob, const cha
 	if (!glob_copy || (module && !module_copy))
 		return -ENOMEM;
 	pattern_parse(&pattern, glob_copy);
+	/* The sign before a word is not here any more. No name begins with another. */
+	if (pattern.not)
+		return 0;
 	if (module)
 		pattern_parse(&module_pattern, module_copy);
 	return match_all_tables(set, &pattern, module ? &module_pattern : NULL);
@@ -349,7 +352,7 @@ enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module)
 	if (!copy || !*glob || module)
 		return FTRACE_WORD_NO_FUNCTION;
 	pattern_parse(&pattern, copy);
-	if (pattern.type == MATCH_INDEX)
+	if (pattern.type == MATCH_INDEX || pattern.not)
 		return FTRACE_WORD_NO_FUNCTION;
 	kallsyms_on_each_symbol(why_symbol, &w);
 	/* At boot ftrace_lock is held, and there are no modules. */
