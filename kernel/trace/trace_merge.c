@@ -27,7 +27,7 @@
 #include "trace_names.h"
 
 /* A writer that was interrupted publishes an event so much later than its time, at most. */
-#define MERGE_LATE	NSEC_PER_MSEC
+#define MERGE_DELAY	NSEC_PER_MSEC
 
 /**
  * struct merge_head - the next event of a CPU
@@ -90,10 +90,7 @@ bool trace_merge_alloc(struct trace_iterator *iter)
 /* A CPU gave no event. If it has one, a writer was in the way: the next line asks it again. */
 static void merge_missed(struct trace_iterator *iter, struct trace_merge *merge, int cpu)
 {
-	struct ring_buffer_iter *buf_iter = trace_buffer_iter(iter, cpu);
-
-	if (buf_iter ? !ring_buffer_iter_empty(buf_iter) :
-		       !ring_buffer_empty_cpu(iter->array_buffer->buffer, cpu))
+	if (!trace_cpu_empty(iter, cpu))
 		merge->until = 0;
 }
 
@@ -103,10 +100,10 @@ static void merge_fill(struct trace_iterator *iter, struct trace_merge *merge)
 	u64 now = ring_buffer_time_stamp(buffer), ts;
 	int cpu;
 
-	merge->until = now > MERGE_LATE ? now - MERGE_LATE : 0;
+	merge->until = now > MERGE_DELAY ? now - MERGE_DELAY : 0;
 	merge->heap.nr = 0;
 	for_each_tracing_cpu(cpu) {
-		if (ring_buffer_empty_cpu(buffer, cpu))
+		if (trace_cpu_empty(iter, cpu))
 			continue;
 		if (!trace_peek_entry(iter, cpu, &ts, NULL)) {
 			merge_missed(iter, merge, cpu);
