@@ -60,6 +60,11 @@ static long do_read(char **words)
 	return n < 0 ? -1 : total;
 }
 
+static long do_open(char **words)
+{
+	return close(open(words[0], O_RDONLY));
+}
+
 static long do_load(char **words)
 {
 	int fd = open(words[0], O_RDONLY);
@@ -149,6 +154,7 @@ static const struct act {
 } acts[] = {
 	{ "write", 2, NULL, do_write },
 	{ "read", 1, NULL, do_read },
+	{ "open", 1, NULL, do_open },
 	{ "load", 1, NULL, do_load },
 	{ "words", 2, start_words, do_words },
 	{ "shell", 1, start_shell, do_shell },
@@ -168,7 +174,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], acts[i].name) && argc - 2 >= acts[i].words)
 			a = &acts[i];
 	if (!a && !load) {
-		fputs("usage: mark write FILE TEXT | read|load|shell FILE |\n"
+		fputs("usage: mark write FILE TEXT | read|open|load|shell FILE |\n"
 		      "	words FILE COUNT | loop|switch|syscall|exec|file|tcp COUNT |\n"
 		      "	run PROGRAM...\n", stderr);
 		return 2;
