@@ -52,7 +52,7 @@ static unsigned int window;
 static bool open_now;
 
 /* Numbers are stored plus one: 0 is empty. */
-static void look_up(struct store *s, uint64_t number)
+static void lookup(struct store *s, uint64_t number)
 {
 	uint64_t *set = s->entry[number % s->sets], key = number + 1;
 	unsigned int i;
@@ -69,11 +69,11 @@ static void fetch(uint64_t line)
 	uint64_t addr = line << LINE_SHIFT;
 
 	fetches++;
-	look_up(&cache, line);
+	lookup(&cache, line);
 	if (addr >= KERNEL_IMAGE && addr < KERNEL_IMAGE_END)
-		look_up(&huge, addr >> HUGE_SHIFT);
+		lookup(&huge, addr >> HUGE_SHIFT);
 	else
-		look_up(&tlb, addr >> PAGE_SHIFT);
+		lookup(&tlb, addr >> PAGE_SHIFT);
 }
 
 static void window_switch(void)

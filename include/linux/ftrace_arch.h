@@ -339,7 +339,7 @@ struct ftrace_code {
  * @nr: its number, as in the records; never 0
  * @nr_sites: how many records name it; ftrace_lock
  * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and _IPMODIFY
- * @coming: a transaction that is being planned brings sites
+ * @gaining: a transaction that is being planned brings sites
  * @leaving: an ops of it is being detached
  * @pinned: altered text may lead to it, so it stays
  * @nr_ops: how many @ops
@@ -376,7 +376,7 @@ struct ftrace_code {
 struct ftrace_callset {
 	u32			nr;
 	unsigned int		nr_sites;
-	bool			coming;
+	bool			gaining;
 	bool			leaving;
 	bool			pinned;
 	bool			counting;

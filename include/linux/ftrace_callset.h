@@ -31,8 +31,8 @@ typedef void (*ftrace_graph_func_t)(unsigned long ip, unsigned long *retp,
  * struct ftrace_filter - the sites that an ops wants
  * @only: the sites to attach to; NULL stands for every site
  * @not: sites to leave out of @only, or NULL
- * @later: words for @only that wait for their modules
- * @later_not: words for @not that do
+ * @waiting: words for @only that wait for their modules
+ * @waiting_not: words for @not that do
  * @throttled: sites that its guarded ops do not get for a time, or NULL
  * @pending: on the list of filters that modules concern
  * @users: the registered ops whose filter it is
@@ -43,8 +43,8 @@ struct ftrace_filter {
 	struct ftrace_site_set	*only;
 	struct ftrace_site_set	*not;
 	struct ftrace_site_set	*throttled;
-	struct list_head	later;
-	struct list_head	later_not;
+	struct list_head	waiting;
+	struct list_head	waiting_not;
 	struct list_head	pending;
 	struct hlist_head	users;
 };

@@ -123,13 +123,13 @@ struct buffer_page {
  * @waiters: those that wait for any event
  * @full_waiters: those that wait for a number of pages
  * @seq: how often they were woken
- * @look: looks whether the events that they wait for are there already
- * @looks: 1 if @look is on its way, 2 if it is to go again
+ * @recheck: checks whether the events that they wait for are there already
+ * @rechecks: 1 if @recheck is on its way, 2 if it is to go again
  * @cpu: whose events, or RING_BUFFER_ALL_CPUS
  * @waiters_pending: the next event is to wake the former
  * @full_waiters_pending: the next page is to wake the latter, if it is enough
  * @wakeup_full: @work is to wake the latter
- * @late: @work is to start @timer, which wakes the former
+ * @deferred: @work is to start @timer, which wakes the former
  * @now: @work is to wake them all the same
  * @armed: @timer runs; a page that is full wakes them before
  * @timer: wakes the former. If each event did, it would cost more than the event
@@ -139,15 +139,15 @@ struct rb_irq_work {
 	wait_queue_head_t	waiters;
 	bool			full_waiters_pending;
 	bool			wakeup_full;
-	bool			late;
+	bool			deferred;
 	bool			now;
 	bool			armed;
 	wait_queue_head_t	full_waiters;
 	struct hrtimer		timer;
 	struct irq_work		work;
 	atomic_t		seq;
-	struct rcu_head		look;
-	atomic_t		looks;
+	struct rcu_head		recheck;
+	atomic_t		rechecks;
 	int			cpu;
 };
 

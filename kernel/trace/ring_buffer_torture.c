@@ -41,8 +41,8 @@
 #include "ring_buffer_internal.h"
 
 #define TORTURE_PAGES		16
-/* How many events one look passes, at most. A writer may write faster. */
-#define TORTURE_LOOKS		4096
+/* How many events one peek passes, at most. A writer may write faster. */
+#define TORTURE_PEEKS		4096
 #define TORTURE_MAX_WORDS	64
 
 static unsigned int seconds = 2;
@@ -63,7 +63,7 @@ enum {
 	TORTURE_NO_READER	= BIT(6),
 	TORTURE_SWAP		= BIT(7),
 	TORTURE_HOTPLUG		= BIT(8),
-	TORTURE_LOOK		= BIT(9),
+	TORTURE_PEEK		= BIT(9),
 };
 
 /* Events are lost without being counted. */
@@ -80,7 +80,7 @@ static const struct {
 	{ "overwriting, events consumed",	TORTURE_OVERWRITE },
 	{ "overwriting, pages read",		TORTURE_OVERWRITE | TORTURE_PAGE_READER },
 	{ "overwriting, read at the end",	TORTURE_OVERWRITE | TORTURE_NO_READER },
-	{ "overwriting, looked at meanwhile",	TORTURE_OVERWRITE | TORTURE_LOOK },
+	{ "overwriting, looked at meanwhile",	TORTURE_OVERWRITE | TORTURE_PEEK },
 	{ "dropping, resized",			TORTURE_RESIZE },
 	{ "overwriting, resized",		TORTURE_OVERWRITE | TORTURE_RESIZE },
 	{ "overwriting, switched on and off",	TORTURE_OVERWRITE | TORTURE_SWITCH },
@@ -389,13 +389,13 @@ static bool torture_read(struct trace_buffer *buffer, int cpu)
 }
 
 /* The last events that were looked at. */
-struct torture_look {
+struct torture_peek {
 	u64	number[TORTURE_LEVELS];
 	u64	time;
 };
 
 /* They come in their order, except where the writer has come to the page. */
-static void torture_check_look(struct torture_look *last, int cpu,
+static void torture_check_peek(struct torture_peek *last, int cpu,
 			       const struct torture_event *event, unsigned int length, u64 time)
 {
 	if (!torture_is_event(cpu, event, length))
@@ -410,23 +410,23 @@ static void torture_check_look(struct torture_look *last, int cpu,
 }
 
 /* Looks at events that stay where they are. Returns whether there was one. */
-static bool torture_look(struct trace_buffer *buffer, int cpu)
+static bool torture_peek(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
-	struct torture_look last = { };
+	struct torture_peek last = { };
 	struct ring_buffer_event *event;
 	unsigned int nr = 0;
 	u64 time;
 
 	if (!iter)
 		return false;
-	for (; nr < TORTURE_LOOKS; nr++) {
+	for (; nr < TORTURE_PEEKS; nr++) {
 		event = ring_buffer_iter_peek(iter, &time);
 		if (!event)
 			break;
 		if (ring_buffer_iter_dropped(iter))
-			last = (struct torture_look) { };
-		torture_check_look(&last, cpu, ring_buffer_event_data(event),
+			last = (struct torture_peek) { };
+		torture_check_peek(&last, cpu, ring_buffer_event_data(event),
 				   ring_buffer_event_length(event), time);
 		ring_buffer_iter_advance(iter);
 	}
@@ -442,7 +442,7 @@ static int torture_reader(void *data)
 		bool any = false;
 
 		for_each_cpu(cpu, &torture_mask)
-			any |= torture_what & TORTURE_LOOK ? torture_look(torture_buffer, cpu) :
+			any |= torture_what & TORTURE_PEEK ? torture_peek(torture_buffer, cpu) :
 							     torture_read(torture_buffer, cpu);
 		if (!any)
 			usleep_range(20, 100);

@@ -284,7 +284,7 @@ static void rb_wake_awaiting(struct rb_irq_work *irq_work)
 	if (!irq_work->waiters_pending)
 		return;
 	irq_work->waiters_pending = false;
-	WRITE_ONCE(irq_work->late, true);
+	WRITE_ONCE(irq_work->deferred, true);
 	rb_queue(irq_work);
 }
 

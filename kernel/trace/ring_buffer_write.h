@@ -204,7 +204,7 @@ enum {
 	/* rb_idle() returned the ring. */
 	RB_IDLE		= BIT(0),
 	/* And of all that is called until the end, only a clock can be traced. */
-	RB_ALONE	= BIT(1),
+	RB_LEAF	= BIT(1),
 	/* The caller has looked at the local clock, and that is the buffer's. */
 	RB_TIMED	= BIT(2),
 	/* The caller has seen that the buffer's clock is the local one. */
@@ -287,7 +287,7 @@ rb_begin(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer,
 	*data = NULL;
 	if (how & RB_IDLE)
 		rb_enter_first(cpu_buffer,
-			       how & RB_ALONE ? 0 : preempt_count() & RB_CONTEXT_MASK);
+			       how & RB_LEAF ? 0 : preempt_count() & RB_CONTEXT_MASK);
 	else if (unlikely(!rb_enter(cpu_buffer)))
 		return NULL;
 	return rb_claim(buffer, cpu_buffer, length, how, local, data);

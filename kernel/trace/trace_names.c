@@ -206,8 +206,8 @@ static void name_print_slow(struct trace_seq *s, unsigned long addr, enum trace_
 	}
 }
 
-static noinline void name_look_up(struct trace_iterator *iter, unsigned long addr,
-				  enum trace_name_kind kind)
+static noinline void name_lookup(struct trace_iterator *iter, unsigned long addr,
+				 enum trace_name_kind kind)
 {
 	struct trace_name_store *store = names_get(iter);
 	struct trace_seq *s = &iter->seq;
@@ -264,7 +264,7 @@ void trace_print_name(struct trace_iterator *iter, unsigned long addr,
 	if (likely(name))
 		name_print(&iter->seq, &store->text[name->at], name->len);
 	else
-		name_look_up(iter, addr, kind);
+		name_lookup(iter, addr, kind);
 }
 
 /**

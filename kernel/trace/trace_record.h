@@ -138,7 +138,7 @@ struct trace_record {
 };
 
 /* Nothing that is called between these leads to the caller again, but for a clock. */
-#define TRACE_RECORD_ALONE	(RB_IDLE | RB_ALONE)
+#define TRACE_RECORD_LEAF	(RB_IDLE | RB_LEAF)
 
 /*
  * Room for an entry of @size bytes, or NULL. @local is the time of trace_clock_local() just
@@ -158,17 +158,17 @@ static __always_inline void *trace_record_begin_at(struct trace_record *record,
 	*record = (struct trace_record){ buffer, cpu_buffer };
 	if (likely(cpu_buffer)) {
 		if (local && rb_has_local_clock(buffer))
-			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_ALONE | RB_TIMED, local,
+			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_LEAF | RB_TIMED, local,
 				 &data);
 		else
-			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_ALONE, NULL, &data);
+			rb_begin(buffer, cpu_buffer, size, TRACE_RECORD_LEAF, NULL, &data);
 		return data;
 	}
 	event = ring_buffer_lock_reserve(buffer, size);
 	return event ? ring_buffer_event_data(event) : NULL;
 }
 
-/* The end of an entry with TRACE_RECORD_ALONE. Returns false if rb_publish_slow() has to follow. */
+/* The end of an entry with TRACE_RECORD_LEAF. Returns false if rb_publish_slow() has to follow. */
 static __always_inline bool trace_record_end_fast(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	__this_cpu_write(trace_taskinfo_save, true);
@@ -177,7 +177,7 @@ static __always_inline bool trace_record_end_fast(struct ring_buffer_per_cpu *cp
 }
 
 /* The same, which does that. */
-static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *cpu_buffer)
+static __always_inline void trace_record_finish(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	if (unlikely(!trace_record_end_fast(cpu_buffer)))
 		rb_publish_slow(cpu_buffer);
@@ -186,7 +186,7 @@ static __always_inline void trace_record_end_alone(struct ring_buffer_per_cpu *c
 static __always_inline void trace_record_end(const struct trace_record *record)
 {
 	if (likely(record->cpu_buffer)) {
-		trace_record_end_alone(record->cpu_buffer);
+		trace_record_finish(record->cpu_buffer);
 		return;
 	}
 	__this_cpu_write(trace_taskinfo_save, true);
@@ -245,7 +245,7 @@ trace_record_function(struct trace_buffer *buffer, unsigned long ip, unsigned lo
 		state = TRACE_FUNCTION_BUSY;
 		goto out;
 	}
-	rb_begin(buffer, *cpu_buffer, sizeof(**entry), TRACE_RECORD_ALONE | RB_LOCAL | RB_SIMPLE,
+	rb_begin(buffer, *cpu_buffer, sizeof(**entry), TRACE_RECORD_LEAF | RB_LOCAL | RB_SIMPLE,
 		 NULL, &data);
 	if (unlikely(!data))
 		return TRACE_FUNCTION_BEGUN;
@@ -272,14 +272,14 @@ trace_record_function_rest(struct trace_buffer *buffer, unsigned long ip, unsign
 	void *data = entry;
 
 	if (!entry)
-		rb_claim(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE | RB_LOCAL, NULL,
+		rb_claim(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_LEAF | RB_LOCAL, NULL,
 			 &data);
 	if (likely(data)) {
 		entry = data;
 		entry->ip = ip;
 		entry->parent_ip = parent_ip;
 		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
-		trace_record_end_alone(cpu_buffer);
+		trace_record_finish(cpu_buffer);
 	}
 	preempt_enable_notrace();
 	return data;
@@ -288,7 +288,7 @@ trace_record_function_rest(struct trace_buffer *buffer, unsigned long ip, unsign
 /* Events */
 
 /* Whether an event has to be looked at before it is known that it is recorded. */
-#define TRACE_EVENT_LOOK	(EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_SOFT_DISABLED | \
+#define TRACE_EVENT_CONDITIONS	(EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_SOFT_DISABLED | \
 				 EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_TRIGGER_COND)
 
 /* Or something is recorded with it. */
@@ -301,7 +301,7 @@ trace_record_function_rest(struct trace_buffer *buffer, unsigned long ip, unsign
 
 static __always_inline bool trace_event_is_plain(const struct trace_event_file *file)
 {
-	return likely(!(READ_ONCE(file->flags) & TRACE_EVENT_LOOK));
+	return likely(!(READ_ONCE(file->flags) & TRACE_EVENT_CONDITIONS));
 }
 
 /* trace_event_make_entry() in any context. */

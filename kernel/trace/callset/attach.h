@@ -26,7 +26,7 @@ void ftrace_detach_table(struct ftrace_table *table);
 int ftrace_update_attach(struct ftrace_ops *ops);
 void ftrace_update_detach(struct ftrace_ops *ops);
 int ftrace_update_filter(struct ftrace_filter *filter, const struct ftrace_site_set *sites,
-			 bool wish);
+			 bool asked);
 int ftrace_update_table(struct ftrace_table *table);
 
 #endif /* _KERNEL_TRACE_CALLSET_ATTACH_H */

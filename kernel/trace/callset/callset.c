@@ -648,9 +648,9 @@ int ftrace_callsets_establish(void)
 	int ret = 0;
 
 	list_for_each_entry(cs, &callsets_idle, idle) {
-		if (cs->coming)
+		if (cs->gaining)
 			ret = ret ?: ftrace_callset_establish(cs);
-		cs->coming = false;
+		cs->gaining = false;
 	}
 	return ret;
 }

@@ -531,17 +531,17 @@ DEFINE_FTRACE_HOOK_KIND(probe_hook_kind, ftrace_probe_func, probe_show_hook);
 
 /* The mapper: data of each site */
 
-#define MAPPER_BITS	10
+#define SITE_DATA_BITS	10
 
 /**
- * struct mapper_entry - data of one site
+ * struct site_data - data of one site
  * @node: in the bucket
  * @ip: the site
  * @data: belongs to the kind of probe
  * @rcu: frees the entry a grace period after it left its bucket: a callback from
  *	 another site may be on it, with preemption disabled
  */
-struct mapper_entry {
+struct site_data {
 	struct hlist_node	node;
 	unsigned long		ip;
 	void			*data;
@@ -549,12 +549,12 @@ struct mapper_entry {
 };
 
 struct ftrace_func_mapper {
-	DECLARE_HASHTABLE(entries, MAPPER_BITS);
+	DECLARE_HASHTABLE(entries, SITE_DATA_BITS);
 };
 
-static struct mapper_entry *mapper_find(struct ftrace_func_mapper *mapper, unsigned long ip)
+static struct site_data *site_data_find(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct mapper_entry *entry;
+	struct site_data *entry;
 
 	if (!mapper)
 		return NULL;
@@ -590,11 +590,11 @@ struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
  */
 void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct mapper_entry *entry;
+	struct site_data *entry;
 
 	/* For the others in the bucket, which may be removed meanwhile. */
 	rcu_read_lock_sched_notrace();
-	entry = mapper_find(mapper, ip);
+	entry = site_data_find(mapper, ip);
 	rcu_read_unlock_sched_notrace();
 
 	return entry ? &entry->data : NULL;
@@ -612,9 +612,9 @@ void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned lo
  */
 int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long ip, void *data)
 {
-	struct mapper_entry *entry;
+	struct site_data *entry;
 
-	if (mapper_find(mapper, ip))
+	if (site_data_find(mapper, ip))
 		return -EBUSY;
 
 	entry = kmalloc_obj(*entry);
@@ -637,7 +637,7 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long i
  */
 void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct mapper_entry *entry = mapper_find(mapper, ip);
+	struct site_data *entry = site_data_find(mapper, ip);
 	void *data;
 
 	if (!entry)
@@ -657,7 +657,7 @@ void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned l
  */
 void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper, ftrace_mapper_func free_func)
 {
-	struct mapper_entry *entry;
+	struct site_data *entry;
 	struct hlist_node *next;
 	unsigned int i;
 

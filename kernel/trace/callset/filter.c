@@ -75,8 +75,8 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
 void ftrace_filter_track(struct ftrace_filter *filter)
 {
 	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
-		      site_set_may_go(filter->throttled) || !list_empty(&filter->later) ||
-		      !list_empty(&filter->later_not);
+		      site_set_may_go(filter->throttled) || !list_empty(&filter->waiting) ||
+		      !list_empty(&filter->waiting_not);
 
 	if (!wanted)
 		list_del_init(&filter->pending);
@@ -85,9 +85,9 @@ void ftrace_filter_track(struct ftrace_filter *filter)
 }
 
 /* The patterns of a filter that wait for their modules. */
-static struct list_head *filter_later(struct ftrace_filter *filter, bool exclude)
+static struct list_head *filter_waiting(struct ftrace_filter *filter, bool exclude)
 {
-	return exclude ? &filter->later_not : &filter->later;
+	return exclude ? &filter->waiting_not : &filter->waiting;
 }
 
 static void filter_free_content(struct ftrace_filter *filter)
@@ -98,8 +98,8 @@ static void filter_free_content(struct ftrace_filter *filter)
 	filter->only = NULL;
 	filter->not = NULL;
 	filter->throttled = NULL;
-	ftrace_words_free(&filter->later, &filter->later);
-	ftrace_words_free(&filter->later_not, &filter->later_not);
+	ftrace_words_free(&filter->waiting, &filter->waiting);
+	ftrace_words_free(&filter->waiting_not, &filter->waiting_not);
 	ftrace_filter_track(filter);
 }
 
@@ -112,7 +112,7 @@ static bool edit_waits(const struct ftrace_edit *edit, const struct list_head *l
 	/* A module that is named may still come, or come again. */
 	if (!what->module || !*what->module || !strcmp(what->module, "*"))
 		return false;
-	return what->remove ? ftrace_edit_finds_later(edit, list, what) : !what->sites->nr;
+	return what->remove ? ftrace_edit_finds_waiting(edit, list, what) : !what->sites->nr;
 }
 
 /**
@@ -167,7 +167,7 @@ static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filte
 		return -ENOMEM;
 	/* An empty side is NULL, but for text that went away and may be back. */
 	if (!to[exclude]->nr && !gone &&
-	    !ftrace_edit_leaves_later(edit, filter_later(filter, exclude))) {
+	    !ftrace_edit_leaves_waiting(edit, filter_waiting(filter, exclude))) {
 		ftrace_site_set_free(to[exclude]);
 		to[exclude] = NULL;
 	}
@@ -188,7 +188,7 @@ static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, b
 		ftrace_site_set_free(to[1]);
 		return ret;
 	}
-	ftrace_edit_apply_later(edit, filter_later(filter, exclude));
+	ftrace_edit_apply_waiting(edit, filter_waiting(filter, exclude));
 	ftrace_filter_track(filter);
 	return 0;
 }
@@ -224,15 +224,15 @@ int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set 
 /* Modules and other text that comes and goes */
 
 /* Adds the sites in @mod of a word that waits to @edit. Return: how many; or -ENOMEM. */
-static int later_match(const struct ftrace_word *later, struct module *mod,
-		       struct ftrace_edit *edit)
+static int waiting_match(const struct ftrace_word *waiting, struct module *mod,
+			 struct ftrace_edit *edit)
 {
 	struct ftrace_site_set *found __free(site_set) = NULL;
-	int ret = ftrace_match_module(later->module, mod);
+	int ret = ftrace_match_module(waiting->module, mod);
 
 	if (ret <= 0)
 		return ret;
-	found = ftrace_match_sites(later->func, module_name(mod));
+	found = ftrace_match_sites(waiting->func, module_name(mod));
 	if (IS_ERR(found))
 		return PTR_ERR(found);
 	ftrace_site_set_drop_quarantined(found);
@@ -240,10 +240,10 @@ static int later_match(const struct ftrace_word *later, struct module *mod,
 }
 
 /* Words that match @mod, but no function of it, stay where users can see them. */
-static int filter_module_coming(struct ftrace_filter *filter, bool exclude, struct module *mod)
+static int filter_module_loading(struct ftrace_filter *filter, bool exclude, struct module *mod)
 {
-	struct list_head *list = filter_later(filter, exclude);
-	struct ftrace_word *later, *next;
+	struct list_head *list = filter_waiting(filter, exclude);
+	struct ftrace_word *waiting, *next;
 	struct ftrace_edit edit;
 	LIST_HEAD(due);
 	int ret = 0;
@@ -252,12 +252,12 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 	if (list_empty(list))
 		return 0;
 	ftrace_edit_init(&edit, false);
-	list_for_each_entry_safe(later, next, list, node) {
-		ret = later_match(later, mod, &edit);
+	list_for_each_entry_safe(waiting, next, list, node) {
+		ret = waiting_match(waiting, mod, &edit);
 		if (ret < 0)
 			break;
 		if (ret)
-			list_move_tail(&later->node, &due);
+			list_move_tail(&waiting->node, &due);
 	}
 	if (ret >= 0)
 		ret = list_empty(&due) ? 0 : edit_commit(&edit, filter, exclude);
@@ -270,13 +270,13 @@ static int filter_module_coming(struct ftrace_filter *filter, bool exclude, stru
 }
 
 /**
- * ftrace_filter_module_coming - apply the words that wait for a module
+ * ftrace_filter_module_loading - apply the words that wait for a module
  * @mod: the module, whose tables are in place
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, or the first error of ftrace_refilter(); words that failed still wait.
  */
-int ftrace_filter_module_coming(struct module *mod)
+int ftrace_filter_module_loading(struct module *mod)
 {
 	struct ftrace_filter *filter, *next;
 	int ret = 0;
@@ -285,8 +285,8 @@ int ftrace_filter_module_coming(struct module *mod)
 
 	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
 		/* First the sites to leave out, so that they are not attached meanwhile. */
-		int err = filter_module_coming(filter, true, mod) ?:
-			  filter_module_coming(filter, false, mod);
+		int err = filter_module_loading(filter, true, mod) ?:
+			  filter_module_loading(filter, false, mod);
 
 		ret = ret ?: err;
 	}
@@ -393,7 +393,7 @@ static int owner_edit_pattern(const struct owner_edit *e, struct ftrace_edit *ed
 		return -ENOMEM;
 	func = strim(word);
 	module = filter_cut_module(func);
-	return ftrace_edit_pattern(edit, func, module, filter_later(e->ops->filter, e->exclude));
+	return ftrace_edit_pattern(edit, func, module, filter_waiting(e->ops->filter, e->exclude));
 }
 
 static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
@@ -452,7 +452,7 @@ static int owner_edit_take_back(const struct owner_edit *e)
 
 		ftrace_site_set_forget(filter->only, ip, ip + 1);
 	}
-	if (e->cnt && !filter->only->nr && list_empty(&filter->later)) {
+	if (e->cnt && !filter->only->nr && list_empty(&filter->waiting)) {
 		ftrace_site_set_free(filter->only);
 		filter->only = NULL;
 	}
@@ -758,7 +758,7 @@ static int filter_take(struct ftrace_word_file *f, char *word)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		ret = ftrace_edit_pattern(&f->edit, word, rest ? rest + 4 : NULL,
-					  filter_later(filter_of(f), f->exclude));
+					  filter_waiting(filter_of(f), f->exclude));
 		if (!ret && !rest && filter_is_throttled(f, word))
 			f->why = FTRACE_WORD_THROTTLED;
 	}
@@ -791,13 +791,13 @@ static void filter_show_throttled(struct seq_file *m, const struct ftrace_filter
 /* The throttled functions, the words that wait for modules, and the function commands. */
 static void filter_show_rest(struct seq_file *m, const struct ftrace_word_file *f)
 {
-	const struct ftrace_word *later;
+	const struct ftrace_word *waiting;
 
 	if (!f->exclude)
 		filter_show_throttled(m, filter_of(f));
 
-	list_for_each_entry(later, filter_later(filter_of(f), f->exclude), node)
-		seq_printf(m, "%s:mod:%s\n", later->func, later->module);
+	list_for_each_entry(waiting, filter_waiting(filter_of(f), f->exclude), node)
+		seq_printf(m, "%s:mod:%s\n", waiting->func, waiting->module);
 	if ((f->flags & FTRACE_ITER_DO_PROBES) && f->tr)
 		ftrace_command_show(m, f->tr);
 }
@@ -929,7 +929,7 @@ static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool excl
 		if (!*word)
 			continue;
 		module = filter_cut_module(word);
-		if (ftrace_edit_pattern(&edit, word, module, filter_later(ops->filter, exclude)))
+		if (ftrace_edit_pattern(&edit, word, module, filter_waiting(ops->filter, exclude)))
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, module)]);
 	}

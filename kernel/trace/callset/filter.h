@@ -36,7 +36,7 @@ int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *
 			const struct list_head *list);
 void ftrace_filter_track(struct ftrace_filter *filter);
 int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set *sites, bool out);
-int ftrace_filter_module_coming(struct module *mod);
+int ftrace_filter_module_loading(struct module *mod);
 void ftrace_filter_forget_range(unsigned long start, unsigned long end);
 void ftrace_filter_forget_module(struct module *mod);
 void __init ftrace_set_early_filters(void);

@@ -69,7 +69,7 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 
 	if (unlikely(!fgraph_push(task, ip, retp, meta, GRAPH_QUICK_WORDS, &frame)))
 		return false;
-	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE, NULL, &data);
+	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_LEAF, NULL, &data);
 	if (unlikely(!data)) {
 		fgraph_drop_to(task, task->curr_ret_stack - GRAPH_QUICK_WORDS);
 		return false;
@@ -83,7 +83,7 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 	 * writer, as the clock may be traced.
 	 */
 	*fgraph_sole_data(frame) = trace_clock_local_inline();
-	trace_record_end_alone(cpu_buffer);
+	trace_record_finish(cpu_buffer);
 	return true;
 }
 
@@ -132,7 +132,7 @@ static bool graph_quick_return(struct task_struct *task, const struct ftrace_ret
 	cpu_buffer = graph_quick_ring(task, buffer);
 	if (unlikely(!cpu_buffer))
 		return false;
-	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_ALONE, &now, &data);
+	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_LEAF, &now, &data);
 	if (unlikely(!data))
 		return true;
 	entry = data;
@@ -140,7 +140,7 @@ static bool graph_quick_return(struct task_struct *task, const struct ftrace_ret
 	entry->ret = fgraph_make_ret(task, frame, fregs);
 	entry->calltime = *fgraph_sole_data(frame);
 	entry->rettime = now;
-	trace_record_end_alone(cpu_buffer);
+	trace_record_finish(cpu_buffer);
 	return true;
 }
 

@@ -74,8 +74,8 @@ static __always_inline void ftrace_ops_call(unsigned long ip, unsigned long pare
 /* A filter that wants every site. */
 static inline void ftrace_filter_init(struct ftrace_filter *filter)
 {
-	INIT_LIST_HEAD(&filter->later);
-	INIT_LIST_HEAD(&filter->later_not);
+	INIT_LIST_HEAD(&filter->waiting);
+	INIT_LIST_HEAD(&filter->waiting_not);
 	INIT_LIST_HEAD(&filter->pending);
 }
 

@@ -386,7 +386,7 @@ void ftrace_module_enable(struct module *mod)
 
 	module_enable_table(mod, MOD_TEXT);
 	module_enable_table(mod, MOD_INIT_TEXT);
-	ret = ftrace_filter_module_coming(mod);
+	ret = ftrace_filter_module_loading(mod);
 	if (ret)
 		pr_warn("filters for module %s are not applied: %pe\n", mod->name, ERR_PTR(ret));
 }

@@ -406,7 +406,7 @@ static __always_inline unsigned long times_drop(const struct ftrace_ret_stack *f
 
 /* The user was stopped since the function was entered, and another may have been started. */
 __no_stack_protector
-static noinline unsigned long times_return_late(const struct ftrace_ret_stack *frame, u64 meta)
+static noinline unsigned long times_return_stopped(const struct ftrace_ret_stack *frame, u64 meta)
 {
 	/* Only such entries lead here. */
 	if (FIELD_GET(FGRAPH_META_WORDS, meta) != TIMES_ENTRY_WORDS)
@@ -414,7 +414,7 @@ static noinline unsigned long times_return_late(const struct ftrace_ret_stack *f
 	return times_drop(frame);
 }
 
-NOKPROBE_SYMBOL(times_return_late);
+NOKPROBE_SYMBOL(times_return_stopped);
 
 /* Of a function that is not the core kernel's. */
 __no_stack_protector
@@ -468,7 +468,7 @@ unsigned long ftrace_times_return(void)
 	idx = times_idx(meta);
 	times = READ_ONCE(times_started[idx]);
 	if (unlikely(meta != times->meta))
-		return times_return_late(frame, meta);
+		return times_return_stopped(frame, meta);
 
 	var = fgraph_var(stack, idx);
 	data = fgraph_sole_data(frame);

@@ -15,7 +15,7 @@
  * While an instance has a limit, each CPU takes a sample of about one in so many records,
  * where they are recorded: filtered tasks, CPUs and functions do not count. It begins with each
  * record, and takes fewer samples the more there are. A sample is a
- * count in a small table of the instance and the CPU. Ten times a second a work looks at the
+ * count in a small table of the instance and the CPU. Ten times a second a work scans the
  * tables of all CPUs, wherever it runs. It is queued while there are samples, and for a return that
  * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
  *
@@ -32,7 +32,7 @@
  * Lock order:
  *	guard_mutex > event_mutex > trace_types_lock > ftrace_lock
  * guard_mutex covers the costs, which take long to measure; event_mutex the events that leave or
- * return; trace_types_lock limits, rows and the looks. Samples are the CPU's own; a look reads them
+ * return; trace_types_lock limits, rows and the scans. Samples are the CPU's own; a scan reads them
  * and may lose one that is taken at that time.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
@@ -84,7 +84,7 @@
 #define GUARD_MAX_PAUSE		(60ULL * NSEC_PER_SEC)
 
 #define GUARD_MAX_STEP		128
-/* So many samples of a look are taken in each step. The next step is twice as long. */
+/* So many samples of a scan are taken in each step. The next step is twice as long. */
 #define GUARD_SAMPLES		64
 #define GUARD_WAYS		8
 #define GUARD_SLOTS		512
@@ -118,7 +118,7 @@ static const char * const guard_kinds[TRACE_GUARD_NONE] = {
  * @key: the site, or the address of the file; 0 if the slot is free
  * @kind: of its records
  * @nr: how many records the samples stand for, ever
- * @seen: how many the looks have seen
+ * @seen: how many the scans have seen
  * @calls: how many the last one saw first
  * @cost: nanoseconds that these took
  * @over: the limit for which it has to leave
@@ -144,8 +144,8 @@ struct guard_cpu {
  * struct trace_guard - the limits of an instance
  * @tr: the instance
  * @max: the limits; 0 stands for no limit
- * @last: when the samples were looked at last
- * @time: how long this was after the look before
+ * @last: when the samples were scanned last
+ * @time: how long this was after the scan before
  * @rows: the functions and events that are throttled, or were not long ago
  * @cpu: the samples
  */
@@ -191,7 +191,7 @@ struct guard_row {
 /**
  * struct guard_steps - how a CPU takes samples
  * @random: the last random number
- * @taken: samples since the last look
+ * @taken: samples since the last scan
  */
 struct guard_steps {
 	u32	random;
@@ -208,9 +208,9 @@ static DEFINE_MUTEX(guard_mutex);
 static u64 guard_cost[TRACE_GUARD_KINDS];
 
 static struct workqueue_struct *guard_wq;
-static void guard_look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(guard_work, guard_look);
-/* The looks go on by themselves. */
+static void guard_scan(struct work_struct *work);
+static DECLARE_DELAYED_WORK(guard_work, guard_scan);
+/* The scans go on by themselves. */
 static int guard_awake;
 
 /* Samples */
@@ -260,7 +260,7 @@ static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard
 		if (!slot && !READ_ONCE(way[i].key))
 			slot = &way[i];
 	}
-	/* Each look makes room for one: see guard_make_room(). */
+	/* Each scan makes room for one: see guard_make_room(). */
 	if (!slot)
 		return;
 	WRITE_ONCE(slot->kind, kind);
@@ -515,7 +515,7 @@ static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *s
 
 /*
  * The rows that are marked leave or return. Returns how many there are, or an error: then the
- * functions, or some events, stay as they are until the next look.
+ * functions, or some events, stay as they are until the next scan.
  */
 static int guard_move(struct trace_guard *guard, bool out, u64 now)
 {
@@ -591,7 +591,7 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 	return guard_move(guard, false, now);
 }
 
-/* Looks */
+/* Scans */
 
 /* At the user's word. The records of before are judged by that, and count no more. */
 static int guard_return_now(struct trace_guard *guard, const char *name)
@@ -603,8 +603,8 @@ static int guard_return_now(struct trace_guard *guard, const char *name)
 	return guard_return(guard, name, trace_guard_clock());
 }
 
-/* Looks at the records of all CPUs. Returns the jiffies until the next return, if any. */
-static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
+/* Scans the records of all CPUs. Returns the jiffies until the next return, if any. */
+static unsigned long guard_scan_instance(struct trace_guard *guard, u64 now)
 {
 	unsigned long next = MAX_JIFFY_OFFSET;
 	const struct guard_row *row;
@@ -638,7 +638,7 @@ static unsigned long guard_look_at(struct trace_guard *guard, u64 now)
  * trace_guard_rate - how often a function is recorded
  * @tr: an instance
  * @ip: the function's site
- * @rate: set to the records a second at the last look
+ * @rate: set to the records a second at the last scan
  *
  * Context: trace_types_lock is held.
  * Return: whether the instance has limits, and had samples of the function.
@@ -685,14 +685,14 @@ static bool guard_restart_steps(u64 now)
 		struct guard_steps *steps = per_cpu_ptr(&guard_steps, cpu);
 
 		any |= READ_ONCE(steps->taken);
-		/* A sample that is taken now may undo this until the next look. */
+		/* A sample that is taken now may undo this until the next scan. */
 		WRITE_ONCE(steps->taken, 0);
 	}
 	last = now;
 	return any;
 }
 
-static void guard_look(struct work_struct *work)
+static void guard_scan(struct work_struct *work)
 {
 	unsigned long next = MAX_JIFFY_OFFSET;
 	struct trace_array *tr;
@@ -704,7 +704,7 @@ static void guard_look(struct work_struct *work)
 	now = trace_guard_clock();
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		if (tr->callset.guard)
-			next = min(next, guard_look_at(tr->callset.guard, now));
+			next = min(next, guard_scan_instance(tr->callset.guard, now));
 	}
 	if (guard_restart_steps(now))
 		next = min(next, GUARD_PERIOD);

@@ -104,13 +104,13 @@ struct tx_side {
  * @nr: number of @change
  * @table: if not NULL, only its records are concerned
  * @sites: if not NULL, only these sites are concerned
- * @wish: a caller asked for these sites, and gets an error if some are not to be had
+ * @asked: a caller asked for these sites, and gets an error if some are not to be had
  * @fresh: its ops are not attached anywhere yet
  * @moved: records that change their callset
  * @uniform: each change wants all records, or no record
  * @counting: some records go to a callset that counts
- * @passed: sites in quarantine that an ops wants, and does not get
- * @passed_ip: one of them
+ * @quarantined: sites in quarantine that an ops wants, and does not get
+ * @quarantined_ip: one of them
  * @from: where the record that was looked at last comes from
  * @to: where the record that was applied last goes
  */
@@ -119,13 +119,13 @@ struct ftrace_tx {
 	unsigned int		nr;
 	struct ftrace_table	*table;
 	const struct ftrace_site_set *sites;
-	bool			wish;
+	bool			asked;
 	bool			fresh;
 	bool			uniform;
 	bool			counting;
 	unsigned int		moved;
-	unsigned int		passed;
-	unsigned long		passed_ip;
+	unsigned int		quarantined;
+	unsigned long		quarantined_ip;
 	struct tx_side		from;
 	struct tx_side		to;
 };
@@ -403,13 +403,13 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
 }
 
 /* Notes that a site in quarantine would have been attached. */
-static noinline void tx_pass_over(struct ftrace_tx *tx, unsigned long ip)
+static noinline void tx_note_quarantined(struct ftrace_tx *tx, unsigned long ip)
 {
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		if (!change_wants(&tx->change[i], ip))
 			continue;
-		tx->passed++;
-		tx->passed_ip = ip;
+		tx->quarantined++;
+		tx->quarantined_ip = ip;
 	}
 }
 
@@ -422,7 +422,7 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 
 	if (ftrace_rec_quarantined(rec)) {
 		for (; tx->fresh && rec < end; rec++)
-			tx_pass_over(tx, ftrace_rec_ip(table, rec));
+			tx_note_quarantined(tx, ftrace_rec_ip(table, rec));
 		return 0;
 	}
 	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
@@ -434,7 +434,7 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 	tx_side_set(&tx->from, from);
 	tx_side_set(&tx->to, to);
 	if (tx->to.cs && !tx->to.target)
-		tx->to.cs->coming = true;
+		tx->to.cs->gaining = true;
 	if (tx->to.cs && tx->to.cs->counting)
 		tx->counting = true;
 	for (; rec < end; rec++) {
@@ -444,7 +444,7 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 		if (rec == end)
 			break;
 		tx_side_quarantine(&tx->from, table, rec);
-		tx_pass_over(tx, ftrace_rec_ip(table, rec));
+		tx_note_quarantined(tx, ftrace_rec_ip(table, rec));
 	}
 	return 0;
 }
@@ -513,12 +513,12 @@ static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_tab
 /* No owner is to believe that a function is watched, or replaced, that is not. */
 static int tx_check_quarantined(struct ftrace_tx *tx)
 {
-	for (unsigned int i = 0; tx->wish && tx->passed && i < tx->nr; i++) {
+	for (unsigned int i = 0; tx->asked && tx->quarantined && i < tx->nr; i++) {
 		struct ftrace_ops *ops = tx->change[i].ops;
 
 		if (tx->moved && !(ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
 			continue;
-		ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, tx->passed_ip, ops, NULL);
+		ftrace_report_refusal(FTRACE_REFUSED_QUARANTINE, tx->quarantined_ip, ops, NULL);
 		return -EFAULT;
 	}
 	return 0;
@@ -607,7 +607,7 @@ static int tx_finish(struct ftrace_tx *tx, int ret)
  */
 int ftrace_update_attach(struct ftrace_ops *ops)
 {
-	struct ftrace_tx tx = { .sites = ops->filter->only, .wish = true, .fresh = true };
+	struct ftrace_tx tx = { .sites = ops->filter->only, .asked = true, .fresh = true };
 
 	return tx_finish(&tx, tx_add(&tx, ops));
 }
@@ -616,15 +616,15 @@ int ftrace_update_attach(struct ftrace_ops *ops)
  * ftrace_update_filter - bring all ops with a filter to where they want to be
  * @filter: the filter
  * @sites: if not NULL, no other site is concerned
- * @wish: the caller asked for these sites, and gets an error if some are not to be had
+ * @asked: the caller asked for these sites, and gets an error if some are not to be had
  *
  * Context: ftrace_lock is held; sleeps.
  * Return: 0, or as for ftrace_attach(), with nothing changed.
  */
 int ftrace_update_filter(struct ftrace_filter *filter, const struct ftrace_site_set *sites,
-			 bool wish)
+			 bool asked)
 {
-	struct ftrace_tx tx = { .sites = sites, .wish = wish };
+	struct ftrace_tx tx = { .sites = sites, .asked = asked };
 	struct ftrace_ops *ops;
 	int ret = 0;
 

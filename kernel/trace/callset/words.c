@@ -222,7 +222,7 @@ bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_
 /* Words that wait for their modules */
 
 /* Whether @said concerns @word: it has the same name, or means all of the same module. */
-static bool later_is_meant(const struct ftrace_word *word, const struct ftrace_word *said)
+static bool waiting_is_meant(const struct ftrace_word *word, const struct ftrace_word *said)
 {
 	if (!word->module || !said->module || strcmp(word->module, said->module))
 		return false;
@@ -230,53 +230,53 @@ static bool later_is_meant(const struct ftrace_word *word, const struct ftrace_w
 }
 
 /* Whether one of the words after @node ends the waiting of @word. */
-static bool edit_ends_later(const struct ftrace_edit *edit, const struct list_head *node,
-			    const struct ftrace_word *word)
+static bool edit_ends_waiting(const struct ftrace_edit *edit, const struct list_head *node,
+			      const struct ftrace_word *word)
 {
 	const struct ftrace_word *said = list_entry(node, struct ftrace_word, node);
 
 	list_for_each_entry_continue(said, &edit->words, node) {
-		if (said->remove && later_is_meant(word, said))
+		if (said->remove && waiting_is_meant(word, said))
 			return true;
 	}
 	return false;
 }
 
 /**
- * ftrace_edit_finds_later - whether a word ends the waiting of others
+ * ftrace_edit_finds_waiting - whether a word ends the waiting of others
  * @edit: the edit that it is to be added to
  * @list: the words that wait in the edited list
  * @said: the word
  *
  * Return: true if one that it means will be waiting, as the edit so far has it.
  */
-bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
-			     const struct ftrace_word *said)
+bool ftrace_edit_finds_waiting(const struct ftrace_edit *edit, const struct list_head *list,
+			       const struct ftrace_word *said)
 {
 	const struct ftrace_word *word;
 
 	list_for_each_entry(word, &edit->words, node) {
-		if (!word->remove && later_is_meant(word, said) &&
-		    !edit_ends_later(edit, &word->node, word))
+		if (!word->remove && waiting_is_meant(word, said) &&
+		    !edit_ends_waiting(edit, &word->node, word))
 			return true;
 	}
 	if (edit->clear)
 		return false;
 	list_for_each_entry(word, list, node) {
-		if (later_is_meant(word, said) && !edit_ends_later(edit, &edit->words, word))
+		if (waiting_is_meant(word, said) && !edit_ends_waiting(edit, &edit->words, word))
 			return true;
 	}
 	return false;
 }
 
 /**
- * ftrace_edit_leaves_later - whether words may wait after an edit
+ * ftrace_edit_leaves_waiting - whether words may wait after an edit
  * @edit: the edit
  * @list: the words that wait in the edited list
  *
  * Return: false if no word will. True may be wrong, if the edit takes away words.
  */
-bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list)
+bool ftrace_edit_leaves_waiting(const struct ftrace_edit *edit, const struct list_head *list)
 {
 	const struct ftrace_word *word;
 
@@ -288,11 +288,11 @@ bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_
 }
 
 /**
- * ftrace_edit_apply_later - change which words wait, as an edit says
+ * ftrace_edit_apply_waiting - change which words wait, as an edit says
  * @edit: the edit, which is used up
  * @list: the words that wait in the edited list
  */
-void ftrace_edit_apply_later(struct ftrace_edit *edit, struct list_head *list)
+void ftrace_edit_apply_waiting(struct ftrace_edit *edit, struct list_head *list)
 {
 	struct ftrace_word *word, *next, *old, *next_old;
 
@@ -300,7 +300,7 @@ void ftrace_edit_apply_later(struct ftrace_edit *edit, struct list_head *list)
 		ftrace_words_free(list, list);
 	list_for_each_entry_safe(word, next, &edit->words, node) {
 		list_for_each_entry_safe(old, next_old, list, node) {
-			if (later_is_meant(old, word))
+			if (waiting_is_meant(old, word))
 				word_free(old);
 		}
 		if (word->module && !word->remove)

@@ -121,10 +121,10 @@ struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 					   const struct ftrace_site_set *old);
 bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
 		       const struct ftrace_site_set *sites);
-bool ftrace_edit_finds_later(const struct ftrace_edit *edit, const struct list_head *list,
-			     const struct ftrace_word *said);
-bool ftrace_edit_leaves_later(const struct ftrace_edit *edit, const struct list_head *list);
-void ftrace_edit_apply_later(struct ftrace_edit *edit, struct list_head *list);
+bool ftrace_edit_finds_waiting(const struct ftrace_edit *edit, const struct list_head *list,
+			       const struct ftrace_word *said);
+bool ftrace_edit_leaves_waiting(const struct ftrace_edit *edit, const struct list_head *list);
+void ftrace_edit_apply_waiting(struct ftrace_edit *edit, struct list_head *list);
 
 int ftrace_word_file_open(struct file *file, const struct ftrace_word_ops *ops,
 			  struct trace_array *tr, void *owner, int flags);

@@ -87,7 +87,7 @@ static bool rb_kunit_sleeps(struct rb_kunit_waiter *waiter, struct ring_buffer_p
  * The writer looks for the waiter before that is there, and its event is seen after the waiter
  * looked for it: that happens while the writer's CPU has the event still in its store buffer.
  */
-static void rb_kunit_writer_looks_early(struct kunit *test)
+static void rb_kunit_writer_reads_early(struct kunit *test)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_kunit_waiter *waiter;
@@ -274,12 +274,12 @@ static void rb_kunit_write_page(struct trace_buffer *buffer)
 }
 
 /* The event that is awaited starts a timer, and a page that is full does not wait for it. */
-static void rb_kunit_woken_late(struct kunit *test)
+static void rb_kunit_woken_delayed(struct kunit *test)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
 	ktime_t begin = ktime_get();
 	struct rb_irq_work *rbwork;
-	bool late;
+	bool delayed;
 	int seq;
 
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
@@ -289,8 +289,8 @@ static void rb_kunit_woken_late(struct kunit *test)
 	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
 	rb_kunit_write(buffer);
 	irq_work_sync(&rbwork->work);
-	late = rbwork->armed && atomic_read(&rbwork->seq) == seq;
-	KUNIT_EXPECT_TRUE(test, late || ktime_ms_delta(ktime_get(), begin) >= 10);
+	delayed = rbwork->armed && atomic_read(&rbwork->seq) == seq;
+	KUNIT_EXPECT_TRUE(test, delayed || ktime_ms_delta(ktime_get(), begin) >= 10);
 
 	rb_kunit_write_page(buffer);
 	migrate_enable();
@@ -312,15 +312,15 @@ static u64 rb_kunit_clock(void)
 /* Passes @nr events, each of a later time than @time, which goes on. Returns how many were. */
 static unsigned int rb_kunit_pass(struct ring_buffer_iter *iter, unsigned int nr, u64 *time)
 {
-	unsigned int passed = 0;
+	unsigned int found = 0;
 	u64 last = *time;
 
-	while (passed < nr && ring_buffer_iter_peek(iter, time) && *time > last) {
+	while (found < nr && ring_buffer_iter_peek(iter, time) && *time > last) {
 		last = *time;
 		ring_buffer_iter_advance(iter);
-		passed++;
+		found++;
 	}
-	return passed;
+	return found;
 }
 
 /* The event that was looked at stays as it is when its page is written anew, until the next one. */
@@ -387,13 +387,13 @@ static void rb_kunit_iterator(struct kunit *test)
 }
 
 static struct kunit_case rb_kunit_cases[] = {
-	KUNIT_CASE(rb_kunit_writer_looks_early),
+	KUNIT_CASE(rb_kunit_writer_reads_early),
 	KUNIT_CASE(rb_kunit_other_cpu),
 	KUNIT_CASE(rb_kunit_discarded),
 	KUNIT_CASE(rb_kunit_largest),
 	KUNIT_CASE(rb_kunit_contexts),
 	KUNIT_CASE(rb_kunit_recursion),
-	KUNIT_CASE(rb_kunit_woken_late),
+	KUNIT_CASE(rb_kunit_woken_delayed),
 	KUNIT_CASE(rb_kunit_iterator),
 	{ }
 };

@@ -251,7 +251,7 @@ static unsigned int when_told(const struct logged *l, unsigned int first, u64 ti
  * An event that finds a later one before it has the time of that. There is one only if the clock
  * went back, or the later one interrupted it: then its time, too, was told.
  */
-static bool is_late(const struct logged *l, u64 time)
+static bool is_behind(const struct logged *l, u64 time)
 {
 	for (unsigned int i = l->first; st.backs && i < l->end; i++)
 		if (told[i] < time && time - told[i] <= TS_MASK)
@@ -285,7 +285,7 @@ static void see(const struct ring_buffer_event *event, u64 time, u64 before, boo
 	       (unsigned long long)time, (unsigned long long)st.last_time);
 	/* Before a time stamp the clock was looked at after the event before it was claimed. */
 	when = when_told(l, stamped && l->first < st.last_told ? st.last_told : l->first, time);
-	expect(when < l->end || (!stamped && time == before && is_late(l, time)),
+	expect(when < l->end || (!stamped && time == before && is_behind(l, time)),
 	       "event %u: %llu", body->id, (unsigned long long)time);
 	if (time != before && when > st.last_told)
 		st.last_told = when;
@@ -530,13 +530,13 @@ static struct ring_buffer_event *begin(unsigned int length, struct logged **log,
 	interrupts_on();
 	switch (*way) {
 	case TRACER:
-		event = rb_begin(&st.buffer, idle, length, RB_IDLE | RB_ALONE, NULL, &data);
+		event = rb_begin(&st.buffer, idle, length, RB_IDLE | RB_LEAF, NULL, &data);
 		break;
 	case FUNCTION:
 		event = rb_begin(&st.buffer, idle, length,
-				 RB_IDLE | RB_ALONE | RB_LOCAL | RB_SIMPLE, NULL, &data);
+				 RB_IDLE | RB_LEAF | RB_LOCAL | RB_SIMPLE, NULL, &data);
 		if (!event)
-			event = rb_claim(&st.buffer, idle, length, RB_IDLE | RB_ALONE | RB_LOCAL,
+			event = rb_claim(&st.buffer, idle, length, RB_IDLE | RB_LEAF | RB_LOCAL,
 					 NULL, &data);
 		break;
 	case EVENT:
@@ -595,7 +595,7 @@ static void write_one(unsigned int length, enum way way, bool discard, bool nest
 	if (discard)
 		ring_buffer_discard_commit(&st.buffer, event);
 	else if (way == TRACER || way == FUNCTION)
-		rb_end(&st.cpu, RB_IDLE | RB_ALONE);
+		rb_end(&st.cpu, RB_IDLE | RB_LEAF);
 	else
 		rb_write_end(&st.buffer);
 	interrupts_off();

@@ -57,7 +57,7 @@ struct count {
 struct thread {
 	pthread_t	id;
 	u64		traps;
-	u64		late;
+	u64		stale;
 	struct count	count[KINDS];
 } __aligned(64);
 
@@ -248,7 +248,7 @@ static void trapped(int sig, siginfo_t *info, void *context)
 		_exit(3);
 	}
 	t->traps++;
-	t->late += regs.ip == (unsigned long)g[REG_RIP] - 1;
+	t->stale += regs.ip == (unsigned long)g[REG_RIP] - 1;
 	g[REG_RIP] = regs.ip;
 	g[REG_RSP] = regs.sp;
 	g[REG_EFL] = regs.flags;
@@ -379,7 +379,7 @@ static void start(void)
 
 int main(int argc, char **argv)
 {
-	u64 replaced = 0, transactions = 0, traps = 0, late = 0;
+	u64 replaced = 0, transactions = 0, traps = 0, stale = 0;
 	struct count sum[KINDS] = { };
 	unsigned int failed = 0;
 	struct text_patch *vec;
@@ -426,7 +426,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 1; i <= nr_threads; i++) {
 		pthread_join(threads[i].id, NULL);
 		traps += threads[i].traps;
-		late += threads[i].late;
+		stale += threads[i].stale;
 		for (unsigned int k = 0; k < KINDS; k++) {
 			sum[k].x += threads[i].count[k].x;
 			sum[k].y += threads[i].count[k].y;
@@ -438,7 +438,7 @@ int main(int argc, char **argv)
 	printf("# %llu instructions replaced in %llu transactions\n",
 	       (unsigned long long)replaced, (unsigned long long)transactions);
 	printf("# %llu breakpoints, %llu of them late\n", (unsigned long long)traps,
-	       (unsigned long long)late);
+	       (unsigned long long)stale);
 	for (unsigned int k = 0; k < KINDS; k++) {
 		bool ok = sum[k].calls && adds_up(k, &sum[k]);
 

@@ -38,7 +38,7 @@ static void judge(struct outcome *o, int status)
 /* Returns how long it took; 0 if a signal has stopped us. */
 static uint64_t run_once(const struct test *test, struct outcome *o)
 {
-	unsigned int flags = COMMAND_ALONE | COMMAND_OURS;
+	unsigned int flags = COMMAND_DETACHED | COMMAND_OURS;
 	uint64_t begin, ns;
 	bool ended;
 

@@ -445,15 +445,15 @@ static void write_rest(const char *text)
 
 static void progress(uint64_t begin, uint64_t end)
 {
-	uint64_t passed = (clock_ns(CLOCK_MONOTONIC) - begin) / NSEC;
+	uint64_t elapsed = (clock_ns(CLOCK_MONOTONIC) - begin) / NSEC;
 
-	if (!passed)
+	if (!elapsed)
 		return;
 	if (end != UINT64_MAX)
-		fprintf(stderr, "\r%llu of %llu s ", (unsigned long long)passed,
+		fprintf(stderr, "\r%llu of %llu s ", (unsigned long long)elapsed,
 			(unsigned long long)((end - begin) / NSEC));
 	else
-		fprintf(stderr, "\r%llu s ", (unsigned long long)passed);
+		fprintf(stderr, "\r%llu s ", (unsigned long long)elapsed);
 }
 
 static bool is_over(void)

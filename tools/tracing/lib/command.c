@@ -56,7 +56,7 @@ static int run(void *arg)
 		use_null(STDERR_FILENO);
 	if (flags & COMMAND_ASIDE)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (flags & COMMAND_ALONE) {
+	if (flags & COMMAND_DETACHED) {
 		use_null(STDIN_FILENO);
 		setpgid(0, 0);
 	}

@@ -12,14 +12,14 @@
 /**
  * enum command_flags - how the command runs
  * @COMMAND_QUIET: its standard output is thrown away
- * @COMMAND_ALONE: it has no standard input, and a process group of its own
+ * @COMMAND_DETACHED: it has no standard input, and a process group of its own
  * @COMMAND_OURS: it is killed if we end before it does
  * @COMMAND_SILENT: its standard error is thrown away
  * @COMMAND_ASIDE: its standard output goes to standard error
  */
 enum command_flags {
 	COMMAND_QUIET	= 1 << 0,
-	COMMAND_ALONE	= 1 << 1,
+	COMMAND_DETACHED	= 1 << 1,
 	COMMAND_OURS	= 1 << 2,
 	COMMAND_SILENT	= 1 << 3,
 	COMMAND_ASIDE	= 1 << 4,

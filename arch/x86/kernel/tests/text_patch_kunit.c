@@ -347,7 +347,7 @@ static void text_patch_kunit_not_ours(struct kunit *test)
  * A breakpoint that is gone: the CPU executes any instruction that stands there.
  * It fetches the instruction anew where translations are kept by the state of RF.
  */
-static void text_patch_kunit_late(struct kunit *test)
+static void text_patch_kunit_stale(struct kunit *test)
 {
 	static const char * const rows[] = {
 		/* CALL, NOP, JE, RET; and MOV, UD2, which no batch leaves */
@@ -715,7 +715,7 @@ static struct kunit_case text_patch_kunit_cases[] = {
 	KUNIT_CASE(text_patch_kunit_jcc),
 	KUNIT_CASE(text_patch_kunit_emulate),
 	KUNIT_CASE(text_patch_kunit_not_ours),
-	KUNIT_CASE(text_patch_kunit_late),
+	KUNIT_CASE(text_patch_kunit_stale),
 	KUNIT_CASE(text_patch_kunit_search),
 	KUNIT_CASE(text_patch_kunit_copy),
 	KUNIT_CASE(text_patch_kunit_unloaded),

@@ -115,7 +115,7 @@ static void direct_kunit_works(struct kunit *test)
 }
 
 /* The site calls a direct call's trampoline at once where no other ops is attached. */
-static void direct_alone(struct kunit *test)
+static void direct_sole(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_A);
@@ -274,7 +274,7 @@ static void direct_beside_many(struct kunit *test)
 }
 
 /* A site that calls the direct function itself has nothing else to keep it from there. */
-static void direct_alone_detach_without_memory(struct kunit *test)
+static void direct_sole_detach_without_memory(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
 	ftrace_kunit_forbid_lists(test, true);
@@ -811,14 +811,14 @@ static void direct_bpf_in_quarantine(struct kunit *test)
 #endif
 
 static struct kunit_case direct_kunit_cases[] = {
-	KUNIT_CASE(direct_alone),
+	KUNIT_CASE(direct_sole),
 	KUNIT_CASE(direct_with_function),
 	KUNIT_CASE(direct_wrong_input),
 	KUNIT_CASE(direct_refuses_ipmodify),
 	KUNIT_CASE(direct_asks_before_sharing),
 	KUNIT_CASE(direct_detach_without_memory),
 	KUNIT_CASE(direct_beside_many),
-	KUNIT_CASE(direct_alone_detach_without_memory),
+	KUNIT_CASE(direct_sole_detach_without_memory),
 	KUNIT_CASE(direct_detach_without_lists),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE(direct_altered_site),

@@ -41,7 +41,7 @@ static void edit_back(struct kunit *test)
 		edit_kunit_add(test, &edit, 12, kinds & 4, NULL);
 		edit_kunit_add(test, &edit, 1, kinds & 8, NULL);
 		edit_kunit_add(test, &edit, 0, false, "m");
-		KUNIT_EXPECT_TRUE(test, ftrace_edit_leaves_later(&edit, &edit.words));
+		KUNIT_EXPECT_TRUE(test, ftrace_edit_leaves_waiting(&edit, &edit.words));
 		ftrace_words_free(&edit.words, edit.mark);
 		KUNIT_EXPECT_EQ_MSG(test, edit_kunit_bits(&edit, 9), before, "kinds %x", kinds);
 
@@ -137,7 +137,7 @@ static void edit_joins(struct kunit *test)
 static void edit_order(struct kunit *test)
 {
 	struct ftrace_edit edit;
-	LIST_HEAD(later);
+	LIST_HEAD(waiting);
 
 	ftrace_edit_init(&edit, true);
 	edit_kunit_add(test, &edit, 6, false, NULL);
@@ -147,43 +147,43 @@ static void edit_order(struct kunit *test)
 	edit_kunit_add(test, &edit, 9, true, NULL);
 	KUNIT_EXPECT_EQ(test, edit_kunit_bits(&edit, 15), 6);
 
-	ftrace_edit_apply_later(&edit, &later);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 1);
+	ftrace_edit_apply_waiting(&edit, &waiting);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&waiting), 1);
 	ftrace_edit_destroy(&edit);
-	ftrace_words_free(&later, &later);
+	ftrace_words_free(&waiting, &waiting);
 }
 
 /* Of the words that wait, each name is kept once, and a cleared list forgets them all. */
-static void edit_later(struct kunit *test)
+static void edit_waiting(struct kunit *test)
 {
 	const struct ftrace_word what = { .remove = true, .func = "f", .module = "m" };
 	struct ftrace_edit edit;
-	LIST_HEAD(later);
+	LIST_HEAD(waiting);
 
 	for (unsigned int i = 0; i < 2; i++) {
 		ftrace_edit_init(&edit, false);
-		KUNIT_EXPECT_EQ(test, ftrace_edit_finds_later(&edit, &later, &what), i);
+		KUNIT_EXPECT_EQ(test, ftrace_edit_finds_waiting(&edit, &waiting, &what), i);
 		edit_kunit_add(test, &edit, 0, false, "m");
 		edit_kunit_add(test, &edit, 0, false, "m");
 		edit_kunit_add(test, &edit, 0, false, "n");
-		KUNIT_EXPECT_TRUE(test, ftrace_edit_finds_later(&edit, &later, &what));
-		ftrace_edit_apply_later(&edit, &later);
+		KUNIT_EXPECT_TRUE(test, ftrace_edit_finds_waiting(&edit, &waiting, &what));
+		ftrace_edit_apply_waiting(&edit, &waiting);
 		ftrace_edit_destroy(&edit);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 2);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&waiting), 2);
 	}
 
 	ftrace_edit_init(&edit, false);
 	edit_kunit_add(test, &edit, 0, true, "m");
-	KUNIT_EXPECT_FALSE(test, ftrace_edit_finds_later(&edit, &later, &what));
-	ftrace_edit_apply_later(&edit, &later);
+	KUNIT_EXPECT_FALSE(test, ftrace_edit_finds_waiting(&edit, &waiting, &what));
+	ftrace_edit_apply_waiting(&edit, &waiting);
 	ftrace_edit_destroy(&edit);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&waiting), 1);
 
 	ftrace_edit_init(&edit, true);
-	KUNIT_EXPECT_FALSE(test, ftrace_edit_leaves_later(&edit, &later));
-	ftrace_edit_apply_later(&edit, &later);
+	KUNIT_EXPECT_FALSE(test, ftrace_edit_leaves_waiting(&edit, &waiting));
+	ftrace_edit_apply_waiting(&edit, &waiting);
 	ftrace_edit_destroy(&edit);
-	KUNIT_EXPECT_TRUE(test, list_empty(&later));
+	KUNIT_EXPECT_TRUE(test, list_empty(&waiting));
 }
 
 static struct kunit_case edit_kunit_cases[] = {
@@ -191,7 +191,7 @@ static struct kunit_case edit_kunit_cases[] = {
 	KUNIT_CASE(edit_finds),
 	KUNIT_CASE(edit_joins),
 	KUNIT_CASE(edit_order),
-	KUNIT_CASE(edit_later),
+	KUNIT_CASE(edit_waiting),
 	{ }
 };
 

@@ -146,7 +146,7 @@ static int filter_kunit_edit(struct ftrace_filter *filter, const char *func, con
 	int ret;
 
 	ftrace_edit_init(&edit, clear);
-	ret = ftrace_edit_pattern(&edit, func, module, &filter->later) ?:
+	ret = ftrace_edit_pattern(&edit, func, module, &filter->waiting) ?:
 	      edit_commit(&edit, filter, false);
 	ftrace_edit_destroy(&edit);
 	return ret;
@@ -162,36 +162,36 @@ static void filter_waits_for_module(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_none", false), 0);
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(filter.only), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 1);
 	KUNIT_EXPECT_FALSE(test, list_empty(&filter.pending));
 
 	/* Said twice is said once. */
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_none", false), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 1);
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "two", "kunit_none", false), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 2);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 2);
 
 	/* A site beside them does not end the waiting. */
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "int_sqrt", NULL, false), 0);
 	KUNIT_EXPECT_EQ(test, filter.only ? filter.only->nr : 0, 1);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 2);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 2);
 
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!one", "kunit_none", false), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 1);
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!int_sqrt", NULL, false), 0);
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(filter.only), 0);
 
 	/* Nothing is left to want, nor to wait for: back to everything. */
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "three", "kunit_none", true), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 1);
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "int_sqrt", NULL, true), 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&filter.later));
+	KUNIT_EXPECT_TRUE(test, list_empty(&filter.waiting));
 	/* Modules do not concern it any more. */
 	KUNIT_EXPECT_TRUE(test, list_empty(&filter.pending));
 	KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!int_sqrt", NULL, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, filter.only, NULL);
 
-	ftrace_words_free(&filter.later, &filter.later);
+	ftrace_words_free(&filter.waiting, &filter.waiting);
 	ftrace_filter_track(&filter);
 	ftrace_site_set_free(filter.only);
 }
@@ -210,7 +210,7 @@ static void filter_waits_no_more(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_none", false), 0);
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "two*", "kunit_none", false), 0);
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "one", "kunit_other", false), 0);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 3);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 3);
 
 		/* Of another name, or of another module, nothing waits. */
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, "!t*", "kunit_none", false),
@@ -220,14 +220,14 @@ static void filter_waits_no_more(struct kunit *test)
 		/* A site that is about to be cleared is not there to be taken away. */
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", true),
 				-EINVAL);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 3);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 3);
 
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", false), 0);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.later), 1);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&filter.waiting), 1);
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_none", false),
 				-EINVAL);
 		KUNIT_EXPECT_EQ(test, filter_kunit_edit(&filter, all[i], "kunit_other", false), 0);
-		KUNIT_EXPECT_TRUE(test, list_empty(&filter.later));
+		KUNIT_EXPECT_TRUE(test, list_empty(&filter.waiting));
 		filter_free_content(&filter);
 	}
 }
@@ -280,17 +280,17 @@ static void filter_of_ops_waits(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "*:mod:kunit_none", 0), 0);
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(ops.filter->only), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->waiting), 1);
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "int_sqrt", 0), 0);
 	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->waiting), 1);
 	KUNIT_EXPECT_EQ(test, filter_kunit_set_not(&ops, "one:mod:kunit_none"), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later_not), 1);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->later), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->waiting_not), 1);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ops.filter->waiting), 1);
 
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!one:mod:kunit_none", 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->waiting));
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "int_sqrt:traceoff", 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
@@ -298,8 +298,8 @@ static void filter_of_ops_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "two:mod:kunit_none", 1), 0);
 	KUNIT_EXPECT_EQ(test, site_set_kunit_bits(ops.filter->only), 0);
 	ftrace_free_filter(&ops);
-	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later));
-	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->later_not));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->waiting));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->waiting_not));
 	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->pending));
 }
 

@@ -55,7 +55,7 @@ static bool fprobe_kunit_is_hook(unsigned long ip)
 }
 
 /* Counters outside of the probes: a handler that runs too late must not write to a probe. */
-static unsigned int fprobe_kunit_late;
+static unsigned int fprobe_kunit_after;
 
 static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 			      struct ftrace_regs *fregs, void *data)
@@ -78,7 +78,7 @@ static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long
 	unsigned long frames[FPROBE_KUNIT_FRAMES];
 	unsigned int nr;
 
-	fprobe_kunit_late++;
+	fprobe_kunit_after++;
 	if (current != probe->task || (data && *(unsigned long *)data != ip))
 		return;
 	probe->exits++;
@@ -198,7 +198,7 @@ static void fprobe_kunit_sole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
 }
 
-static void fprobe_sole_alone(struct kunit *test)
+static void fprobe_sole_runs(struct kunit *test)
 {
 	fprobe_kunit_sole(test);
 }
@@ -210,7 +210,7 @@ static void fprobe_sole_list(struct kunit *test)
 	ftrace_kunit_forbid_tramps(false);
 }
 
-static void fprobe_kunit_try_alone(struct kunit *test, struct fprobe_kunit *probe, bool quick)
+static void fprobe_kunit_try_sole(struct kunit *test, struct fprobe_kunit *probe, bool quick)
 {
 	unsigned long ip = kunit_site(0);
 
@@ -228,15 +228,15 @@ static void fprobe_not_quick(struct kunit *test)
 	struct fprobe_kunit *probe[2] = { fprobe_kunit_new(test), fprobe_kunit_new(test) };
 
 	probe[0]->fp.flags = FPROBE_FL_KPROBE_SHARED;
-	fprobe_kunit_try_alone(test, probe[0], false);
+	fprobe_kunit_try_sole(test, probe[0], false);
 
 	fprobe_kunit_graph_begin(test);
-	fprobe_kunit_try_alone(test, probe[1], false);
+	fprobe_kunit_try_sole(test, probe[1], false);
 	fprobe_kunit_graph_end();
 
 	probe[1]->entries = 0;
 	probe[1]->exits = 0;
-	fprobe_kunit_try_alone(test, probe[1], true);
+	fprobe_kunit_try_sole(test, probe[1], true);
 }
 
 /* An entry handler that wants no exit. */
@@ -570,7 +570,7 @@ static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
 	DECLARE_COMPLETION_ONSTACK(wake);
 	struct task_struct *task;
 	unsigned long ret_ip;
-	unsigned int late;
+	unsigned int after;
 
 	task = kthread_create(fprobe_kunit_sleeper, &wake, "fprobe_kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
@@ -587,14 +587,14 @@ static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
 		KUNIT_EXPECT_EQ(test, 1, probe->exits);
 	}
 	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe->fp));
-	late = fprobe_kunit_late;
+	after = fprobe_kunit_after;
 	kunit_kfree(test, probe);
 	if (!leave_first) {
 		KUNIT_EXPECT_TRUE(test, fprobe_kunit_unwinds(task, ret_ip));
 		complete(&wake);
 		kthread_stop(task);
 	}
-	KUNIT_EXPECT_EQ(test, late, fprobe_kunit_late);
+	KUNIT_EXPECT_EQ(test, after, fprobe_kunit_after);
 }
 
 static void fprobe_unregister_after(struct kunit *test)
@@ -773,7 +773,7 @@ static void fprobe_waits_for_guest(struct kunit *test)
 
 static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_same_function),
-	KUNIT_CASE(fprobe_sole_alone),
+	KUNIT_CASE(fprobe_sole_runs),
 	KUNIT_CASE(fprobe_sole_list),
 	KUNIT_CASE(fprobe_not_quick),
 	KUNIT_CASE(fprobe_sole_cancel),

@@ -295,8 +295,8 @@ static int match_kunit_symbol_cmp(const void *a, const void *b)
 	return order ?: (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static void match_kunit_look_up(struct kunit *test, const struct match_kunit_symbol *symbol,
-				unsigned int nr)
+static void match_kunit_lookup(struct kunit *test, const struct match_kunit_symbol *symbol,
+			       unsigned int nr)
 {
 	const char **names __free(kvfree) = kvmalloc_array(nr, sizeof(*names), GFP_KERNEL);
 	unsigned long *addrs __free(kvfree) = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
@@ -322,7 +322,7 @@ static void match_kunit_look_up(struct kunit *test, const struct match_kunit_sym
 }
 
 /* Each name of each function: the first address that has the name and a site. */
-static void match_look_up_all(struct kunit *test)
+static void match_lookup_all(struct kunit *test)
 {
 	struct match_kunit_symbols s = { };
 	unsigned int nr = 0, found, aliases = 0;
@@ -349,15 +349,15 @@ static void match_look_up_all(struct kunit *test)
 			s.symbol[nr++] = s.symbol[i];
 	}
 	KUNIT_EXPECT_GT(test, nr, 1000);
-	match_kunit_look_up(test, s.symbol, nr);
-	match_kunit_look_up(test, s.symbol + nr / 2, 1);
+	match_kunit_lookup(test, s.symbol, nr);
+	match_kunit_lookup(test, s.symbol + nr / 2, 1);
 	for (unsigned int i = 0; i < nr; i++)
 		kfree(s.symbol[i].name);
 	kvfree(s.symbol);
 }
 
 /* One name that has no site that can be used, among others. */
-static void match_look_up_missing(struct kunit *test)
+static void match_lookup_missing(struct kunit *test)
 {
 	unsigned long addrs[2];
 	const char *names[2];
@@ -370,7 +370,7 @@ static void match_look_up_missing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, addrs[1], (unsigned long)int_sqrt);
 
 	/* Built without sites. */
-	names[0] = "match_look_up_missing";
+	names[0] = "match_lookup_missing";
 	KUNIT_EXPECT_EQ(test, ftrace_lookup_symbols(names, 2, addrs), -ESRCH);
 	names[0] = "no_such_function";
 	names[1] = "no_such_function";
@@ -396,8 +396,8 @@ static struct kunit_case match_kunit_cases[] = {
 	KUNIT_CASE(match_known),
 	KUNIT_CASE(match_line_number),
 	KUNIT_CASE(match_line_numbers),
-	KUNIT_CASE(match_look_up_all),
-	KUNIT_CASE(match_look_up_missing),
+	KUNIT_CASE(match_lookup_all),
+	KUNIT_CASE(match_lookup_missing),
 	{ }
 };
 

@@ -11,7 +11,7 @@
 static struct guard_cpu guard_kunit_cpu;
 static struct trace_guard guard_kunit_limits;
 
-/* A look after @time at slots with so many calls and nanoseconds each, and keys 1, 2, ... */
+/* A scan after @time at slots with so many calls and nanoseconds each, and keys 1, 2, ... */
 static struct guard_cpu *guard_kunit_make(u64 time, const u32 calls[GUARD_KUNIT_NR], u32 cost)
 {
 	struct guard_cpu *gc = &guard_kunit_cpu;
@@ -93,7 +93,7 @@ static void guard_kunit_large(struct kunit *test)
 {
 	static const u32 calls[] = { U32_MAX, 1, 0, 0 };
 
-	/* Nothing overflows within a week without a look. */
+	/* Nothing overflows within a week without a scan. */
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(7ULL * 86400 * NSEC_PER_SEC, calls,
 								1), U32_MAX, 99), 0);
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(guard_kunit_make(NSEC_PER_SEC, calls, 1), 0, 99),
@@ -158,7 +158,7 @@ static void guard_kunit_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
 }
 
-/* A key that finds all slots of its group taken has a slot after the next look. */
+/* A key that finds all slots of its group taken has a slot after the next scan. */
 static void guard_kunit_full(struct kunit *test)
 {
 	struct guard_cpu *gc = kunit_kzalloc(test, sizeof(*gc), GFP_KERNEL);
@@ -239,7 +239,7 @@ static void guard_kunit_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_step(U32_MAX), GUARD_MAX_STEP);
 }
 
-/* Whatever their number, the samples between two looks stand for all records. */
+/* Whatever their number, the samples between two scans stand for all records. */
 static void guard_kunit_sum(struct kunit *test)
 {
 	for (unsigned int records = 50; records <= 5000000; records *= 10) {
@@ -484,7 +484,7 @@ static void guard_kunit_move_fails(struct kunit *test)
 	guard_kunit_take(guard, (unsigned long)&file, 1);
 	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file.flags));
 
-	/* The next look throttles it; a return fails, and comes late. */
+	/* The next scan throttles it; a return fails, and comes late. */
 	kunit_deactivate_static_stub(test, guard_move_sites);
 	guard_kunit_take(guard, ip, 2);
 	KUNIT_EXPECT_TRUE(test, guard_is_out(guard, row));
@@ -632,7 +632,7 @@ static int guard_kunit_count_move(struct trace_guard *guard, struct ftrace_site_
 /*
  * A minute of 64 CPUs on which the same events are too frequent whenever they are recorded. Each
  * is named once when it leaves, not by each CPU, and all move together: at 0, 1, 3, 7, 15 and 31
- * seconds, and between that back. No other look takes ftrace_lock.
+ * seconds, and between that back. No other scan takes ftrace_lock.
  */
 static void guard_kunit_many_cpus(struct kunit *test)
 {
@@ -717,7 +717,7 @@ static void guard_kunit_forget(struct kunit *test)
 
 #define GUARD_KUNIT_SLOW	80
 
-static unsigned int guard_kunit_looks;
+static unsigned int guard_kunit_scans;
 
 static u64 guard_kunit_stands(void)
 {
@@ -727,9 +727,9 @@ static u64 guard_kunit_stands(void)
 /* The calls that are timed first take a second, as if others had slowed them down. */
 static u64 guard_kunit_slow_at_first(void)
 {
-	unsigned int look = guard_kunit_looks++;
+	unsigned int scan = guard_kunit_scans++;
 
-	return ktime_get_mono_fast_ns() + min(look, GUARD_KUNIT_SLOW) * NSEC_PER_SEC;
+	return ktime_get_mono_fast_ns() + min(scan, GUARD_KUNIT_SLOW) * NSEC_PER_SEC;
 }
 
 static void guard_kunit_measure(struct kunit *test)
@@ -743,10 +743,10 @@ static void guard_kunit_measure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, cost[TRACE_GUARD_FUNCTION], 7);
 
-	guard_kunit_looks = 0;
+	guard_kunit_scans = 0;
 	kunit_activate_static_stub(test, trace_guard_clock, guard_kunit_slow_at_first);
 	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
-	KUNIT_EXPECT_GT(test, guard_kunit_looks, GUARD_KUNIT_SLOW);
+	KUNIT_EXPECT_GT(test, guard_kunit_scans, GUARD_KUNIT_SLOW);
 	for (unsigned int kind = TRACE_GUARD_FUNCTION; kind < TRACE_GUARD_NONE; kind++)
 		KUNIT_EXPECT_LT_MSG(test, cost[kind], NSEC_PER_SEC, "kind %u", kind);
 	KUNIT_EXPECT_GT(test, cost[TRACE_GUARD_FUNCTION], 0);

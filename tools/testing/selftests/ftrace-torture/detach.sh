@@ -63,7 +63,7 @@ held() {
 # Calls that are on their way when their user goes, and return later: no detach waits for them, and
 # they reach no callback.
 pending() {
-	local k late calls
+	local k after calls
 	for k in ${!kinds[*]}; do
 		[ "$k" -ge 5 ] || continue
 		if ! load 0 "$k" do_nanosleep 1; then
@@ -78,10 +78,10 @@ pending() {
 		kill $(jobs -p)
 		wait
 	done
-	late=$(sum 6)
+	after=$(sum 6)
 	calls=$(sum 3)
-	[ "$late" = 0 ] && [ "$calls" -gt 0 ]
-	result $? "returns of sleeping tasks: $late late calls of $calls"
+	[ "$after" = 0 ] && [ "$calls" -gt 0 ]
+	result $? "returns of sleeping tasks: $after of $calls calls after the detach"
 }
 
 turn=(0 2 4 6)
@@ -149,20 +149,20 @@ start $workers
 while [ $((SECONDS - begun)) -lt "$seconds" ] ||
 	{ [ $((SECONDS - begun)) -lt $((8 * seconds)) ] && ! all_came; }; do
 	sleep 5
-	echo "at $((SECONDS - begun)) s: $(sum 2) users, $(sum 3) calls, $(sum 6) late"
+	echo "at $((SECONDS - begun)) s: $(sum 2) users, $(sum 3) calls, $(sum 6) after a detach"
 done
 finish
 for c in /sys/devices/system/cpu/cpu[1-9]*/online; do [ ! -e "$c" ] || echo 1 >"$c"; done
 
 report $workers
-while read -r kind users calls preempted found late inside longest; do
+while read -r kind users calls preempted found after inside longest; do
 	[ "$longest" ] || continue
 	echo "# $kind: $users users, $calls calls, $preempted of them preempted; a call was on" \
-		"its way at $found detaches; $late were late, $inside detaches did not wait;" \
+		"its way at $found detaches; $after came after one, $inside detaches did not wait;" \
 		"longest detach $longest us"
 	[ "$users" -gt 0 ] && [ "$calls" -gt 0 ]
 	result $? "$kind: users came, were called and went"
-	[ "$late" = 0 ] && [ "$inside" = 0 ]
+	[ "$after" = 0 ] && [ "$inside" = 0 ]
 	result $? "$kind: no call was on its way, or began, after a detach"
 done <$debug/counts
 [ "$(sum 4)" -gt 0 ]; result $? "tasks were preempted in callbacks"

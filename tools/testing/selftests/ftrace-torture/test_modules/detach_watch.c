@@ -4,13 +4,13 @@
  * stays loaded, and its memory for a user of function tracing is kept until it goes itself,
  * so that a late callback finds it. debugfs has detach/counts, a line for each kind of user:
  *
- *	KIND users calls preempted found late inside longest
+ *	KIND users calls preempted found after inside longest
  *
  *	users      attached and detached
  *	calls      of their callbacks
  *	preempted  calls in which the task lost its CPU
  *	found      detaches that began while a call was on its way
- *	late       calls that began or ended after the detach had returned
+ *	after      calls that began or ended after the detach had returned
  *	inside     detaches that returned while a call was on its way
  *	longest    time that a detach took, in us
  *
@@ -39,7 +39,7 @@ static const char * const kind_names[WATCH_KINDS] = {
 };
 
 static struct {
-	atomic_t users, calls, preempted, found, late, inside;
+	atomic_t users, calls, preempted, found, after, inside;
 	u64 longest;
 } counts[WATCH_KINDS];
 static atomic_t stale, held;
@@ -130,7 +130,7 @@ static void stay(void)
 void watch_call(struct watch *watch)
 {
 	unsigned long switches = current->nivcsw;
-	bool late = !READ_ONCE(watch->live);
+	bool after = !READ_ONCE(watch->live);
 
 	atomic_inc(&watch->inside);
 	if (READ_ONCE(hold) && in_task() && !irqs_disabled())
@@ -139,14 +139,14 @@ void watch_call(struct watch *watch)
 		linger(watch);
 	else
 		delay();
-	late |= !READ_ONCE(watch->live);
+	after |= !READ_ONCE(watch->live);
 	atomic_dec(&watch->inside);
 
 	atomic_inc(&counts[watch->kind].calls);
 	if (in_task() && current->nivcsw != switches)
 		atomic_inc(&counts[watch->kind].preempted);
-	if (late)
-		atomic_inc(&counts[watch->kind].late);
+	if (after)
+		atomic_inc(&counts[watch->kind].after);
 }
 EXPORT_SYMBOL_GPL(watch_call);
 
@@ -194,7 +194,7 @@ static int counts_show(struct seq_file *m, void *unused)
 		seq_printf(m, "%s %d %d %d %d %d %d %llu\n", kind_names[k],
 			   atomic_read(&counts[k].users), atomic_read(&counts[k].calls),
 			   atomic_read(&counts[k].preempted), atomic_read(&counts[k].found),
-			   atomic_read(&counts[k].late), atomic_read(&counts[k].inside),
+			   atomic_read(&counts[k].after), atomic_read(&counts[k].inside),
 			   counts[k].longest / NSEC_PER_USEC);
 	seq_printf(m, "stale %d\nheld %d\n", atomic_read(&stale), atomic_read(&held));
 	return 0;

@@ -225,7 +225,7 @@ static void is_wrong(int n, enum context context, const char *name, unsigned int
 	WARN_ONCE(1, "a call was not seen once by each user");
 }
 
-static void look(int n, enum context context, const struct call *call)
+static void examine(int n, enum context context, const struct call *call)
 {
 	for (enum watcher user = 0; user < USERS; user++) {
 		unsigned int wanted = !!(users[n] & BIT(user)), seen = call->seen[user];
@@ -252,7 +252,7 @@ static void call_all(enum context context)
 		int ret = functions[n](&call);
 
 		atomic_long_inc(&calls[context]);
-		look(n, context, &call);
+		examine(n, context, &call);
 		if (ret != n)
 			is_wrong(n, context, "its result", ret);
 	}
