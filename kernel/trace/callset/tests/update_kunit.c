@@ -658,6 +658,15 @@ static int update_kunit_caller(void *data)
 	return 0;
 }
 
+/* Until the call that is under way has returned: it may have seen users that are gone. */
+static void update_kunit_await_call(struct update_kunit_caller *caller)
+{
+	unsigned long *last = &caller->calls[KUNIT_NR_SITES - 1], before = READ_ONCE(*last);
+
+	while (READ_ONCE(*last) == before)
+		msleep(20);
+}
+
 /* Sites are called on another CPU, and others come and go: nothing is lost. */
 static void update_while_called(struct kunit *test)
 {
@@ -688,6 +697,7 @@ static void update_while_called(struct kunit *test)
 	}
 
 	/* Nothing reaches one that is not registered. */
+	update_kunit_await_call(&caller);
 	memset(u[1].hits, 0, sizeof(u[1].hits));
 	memset(u[2].hits, 0, sizeof(u[2].hits));
 	msleep(50);
