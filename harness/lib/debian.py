@@ -75,7 +75,7 @@ def bootstrap(log):
     return files
 
 
-def write(_):
+def write(path):
     print("image: making build/guest/debian.disk of Debian's packages, about 300 MB to fetch", flush=True)
     os.makedirs(LOGS, exist_ok=True)
     fs, boot, core = bootstrap(os.path.join(LOGS, "debian-disk.log"))
@@ -83,16 +83,15 @@ def write(_):
         boot_code, core_code = b.read(), c.read()
     # The one entry of the table of partitions: bootable, Linux, where it begins and how long it is.
     entry = struct.pack("<B3xB3xII", 0x80, 0x83, FIRST, SIZE_MB << 11)
-    with open(fs + ".part", "wb") as out:
+    with open(path, "wb") as out:
         out.write(boot_code[:440].ljust(446, b"\0") + entry.ljust(64, b"\0") + b"\x55\xaa" + core_code)
         if out.tell() > FIRST * vm.SECTOR:
             raise Failure("GRUB does not fit in front of the partition")
     # Most of it is empty, and stays so.
-    subprocess.run(["dd", f"if={fs}", f"of={fs}.part", f"seek={FIRST * vm.SECTOR}", "oflag=seek_bytes", "bs=1M",
+    subprocess.run(["dd", f"if={fs}", f"of={path}", f"seek={FIRST * vm.SECTOR}", "oflag=seek_bytes", "bs=1M",
                     "conv=sparse,notrunc", "status=none"], check=True)
-    os.rename(fs + ".part", DISK)
-    for path in (fs, boot, core):
-        os.unlink(path)
+    for part in (fs, boot, core):
+        os.unlink(part)
 
 
 def disk():

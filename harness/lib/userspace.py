@@ -78,7 +78,8 @@ def files(words):
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
     cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
-    path = testing("ftrace-overhead/load.c") if name == "load" else source(name + ".c")
+    ours = {"load": "ftrace-overhead/load.c", "calls": "ftrace-bench/calls.c"}
+    path = testing(ours[name]) if name in ours else source(name + ".c")
     try:
         output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, path, *LIBRARIES.get(name, ()))
     except subprocess.CalledProcessError:
@@ -88,7 +89,7 @@ def helper(name, machine=None):
 
 def write(path, programs, links, helpers, machine=None):
     """busybox makes links for its other names itself, in init."""
-    with open(path + ".part", "wb") as out:
+    with open(path, "wb") as out:
         a = newc.Archive(out)
         for d in "proc sys dev tmp root job out etc bin usr/local/bin lib/modules".split():
             a.directory(d, 0o1777 if d == "tmp" else 0o755)
@@ -104,16 +105,14 @@ def write(path, programs, links, helpers, machine=None):
             a.file("/usr/local/bin/" + name, helper(name, machine), 0o755)
         a.file("/init", source("init"), 0o755)
         a.close()
-    os.rename(path + ".part", path)
 
 
 def write_addition(path, words):
-    with open(path + ".part", "wb") as out:
+    with open(path, "wb") as out:
         a = newc.Archive(out)
         for name, here in sorted(files(words).items()):
             a.file(name, here)
         a.close()
-    os.rename(path + ".part", path)
 
 
 def debian_sources(suites=()):
@@ -157,7 +156,8 @@ def made(path, write_it, *words, inputs=()):
             with open(stamp) as f:
                 if f.read() == now:
                     return path
-        write_it(path, *words)
+        write_it(path + ".part", *words)
+        os.rename(path + ".part", path)
         Path(stamp).write_text(now)
         print(f"image: {os.path.relpath(path, TOP)}, {os.stat(path).st_blocks / 2048:.1f} MB")
     return path

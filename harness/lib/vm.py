@@ -105,8 +105,11 @@ def plugin_library(name):
     return lib
 
 
-def job_archive(out, script, words, trees, modules):
-    """Appends the job to the user space: its script, words and files, the kernel's modules."""
+def initramfs(out, archives, script, words, trees, modules):
+    """The user space's archives, and one of the job: its script, words and files, the kernel's modules."""
+    for path in archives:
+        with open(path, "rb") as archive:
+            shutil.copyfileobj(archive, out)
     a = newc.Archive(out)
     if words:
         a.data("/job/words", " ".join(words).encode())
@@ -365,10 +368,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="run-") as tmp:
         initrd = os.path.join(tmp, "initrd")
         with open(initrd, "wb") as f:
-            for path in archives:
-                with open(path, "rb") as archive:
-                    shutil.copyfileobj(archive, f)
-            job_archive(f, script, words, trees, modules and not disk and kernels.modules(kernel))
+            initramfs(f, archives, script, words, trees, modules and not disk and kernels.modules(kernel))
             f.flush()
             if disk:
                 f.truncate(-(-f.tell() // SECTOR) * SECTOR)
