@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check deb check-deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check deb check-deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick bench-disk overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -36,6 +36,8 @@ help:
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
 	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json shows the changes since'
 	@echo 'make bench-quick  the rows of it that say most, in a few minutes'
+	@echo 'make bench-disk   an image for a stick or a CD that measures both in time, on any PC; WORDS= go to its kernels,'
+	@echo '                  CHECK=1 boots it in QEMU'
 	@echo 'make overhead     the cost of functions that can be traced, and that are, beside a kernel without that'
 	@echo 'make profile WHAT="COMMANDS"  their instructions by kernel function, with a flame graph; T="COMMANDS" are run'
 	@echo '                  before and not counted; AGAINST=stock shows the differences'
@@ -100,6 +102,10 @@ bench-quick: ours stock
 	@harness/setup guest charts
 	@harness/bench --only function filter graph event profile count guard ops
 	@harness/bench-report $(with_old)
+
+bench-disk: ours-disk stock-disk
+	@harness/setup guest disk
+	@harness/bench-disk $(if $(filter-out 0 no,$(CHECK)),--check,$(WORDS))
 
 overhead: ours stock overhead/none
 	@harness/setup guest charts
