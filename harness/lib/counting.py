@@ -140,9 +140,7 @@ def generated_module(kernel, name, functions):
 
 def probes_module(kernel, name):
     """A module of tools/testing/ftrace-bench built against build/KERNEL, for a guest."""
-    where = os.path.join(OUT, f"probes-{kernel}")
-    modules.sources(testing("ftrace-bench"), where)
-    return f"/job/{name}", modules.build(kernel, where, name)
+    return f"/job/{name}", modules.build(kernel, os.path.join(OUT, f"probes-{kernel}"), name, testing("ftrace-bench"))
 
 
 class Kept:

@@ -8,9 +8,12 @@ from pathlib import Path
 from . import HARNESS, LOGS, Failure, clean_environment, kernels
 
 
-def build(kernel, where, name):
+def build(kernel, where, name, source=None):
     """WHERE/NAME, built against build/KERNEL unless neither that nor a source has changed since.
-    Other modules of WHERE are built, too."""
+    Other modules of WHERE are built, too. The files of the directory source are copied there before."""
+    if source:
+        # A file keeps its time where it has not changed.
+        shutil.copytree(source, where, dirs_exist_ok=True)
     ko = os.path.join(where, name)
     log = os.path.join(LOGS, f"{os.path.basename(where)}.log")
     sources = [os.path.join(where, f) for f in os.listdir(where) if f in ("Kbuild", "Makefile") or f.endswith((".c", ".h"))
@@ -30,8 +33,3 @@ def build(kernel, where, name):
     if got.returncode:
         raise Failure(f"{name} does not build against build/{kernel}: see {log}")
     return ko
-
-
-def sources(source, where):
-    """Copies the files of a directory to WHERE. A file keeps its time where it has not changed."""
-    shutil.copytree(source, where, dirs_exist_ok=True)

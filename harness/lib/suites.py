@@ -199,8 +199,7 @@ def oldqemu(session, suite, cpus):
 
 def detach_modules(session):
     where = os.path.join(BUILD, "detach", session.kernel.replace("/", "-"))
-    modules.sources(testing(f"{TORTURE}/test_modules"), where)
-    modules.build(session.kernel, where, "detach_watch.ko")
+    modules.build(session.kernel, where, "detach_watch.ko", testing(f"{TORTURE}/test_modules"))
     return [(f"/job/testing/{TORTURE}/test_modules/{name}", os.path.join(where, name)) for name in os.listdir(where) if name.endswith(".ko")]
 
 

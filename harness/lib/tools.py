@@ -25,9 +25,9 @@ def program(name):
 def culprits(kernel):
     """For live-bisect.sh: the module with its culprits."""
     where = os.path.join(BUILD, "bisect", kernel.replace("/", "-"))
-    modules.sources(testing("ftrace-overhead/planted"), where)
     name = "bisect_planted.ko"
-    return [(f"/job/testing/ftrace-overhead/planted/{name}", modules.build(kernel, where, name))]
+    source = testing("ftrace-overhead/planted")
+    return [(f"/job/testing/ftrace-overhead/planted/{name}", modules.build(kernel, where, name, source))]
 
 
 def disk(name):

@@ -163,12 +163,9 @@ def made(path, write_it, *words, inputs=()):
     return path
 
 
-def other_archives(machine):
-    """The path of another architecture's user space, in a list."""
-    return [made(os.path.join(GUEST, machine + ".cpio"), write_other, machine)]
-
-
-def archives(additions=()):
-    """The paths of the user space and its additions."""
+def archives(additions=(), machine=machines.PC):
+    """The paths of the user space and its additions, which other architectures than this have not."""
+    if machine != machines.PC:
+        return [made(os.path.join(GUEST, machine + ".cpio"), write_other, machine)]
     return [made(IMAGE, lambda path: write(path, files(PROGRAMS) | {"/usr/local/bin/bpf": source("bpf")}, LINKS, HELPERS)),
             *(made(os.path.join(GUEST, name + ".cpio"), write_addition, ADDITIONS[name]) for name in additions)]

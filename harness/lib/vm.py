@@ -352,10 +352,7 @@ def run(kernel, script=None, trees=(), modules=False, accel=None, smp=2, mem="1G
     command instead of QEMU. disk: boots that, by its own loader and as often as the job asks for, not the kernel;
     all words go to the job, and the guest has no /out (lib/debian.py). Returns a Result."""
     image, machine = kernels.image(kernel), kernels.machine(kernel)
-    if disk:
-        archives = []
-    else:
-        archives = userspace.archives(additions) if machine == machines.PC else userspace.other_archives(machine)
+    archives = [] if disk else userspace.archives(additions, machine)
     words = []
     if disk or "qemu" in machines.said(machine):
         # An emulator may cut a long command line off, and a loader has its own: the job's words go another way.
