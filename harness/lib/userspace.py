@@ -78,7 +78,7 @@ def files(words):
 def helper(name, machine=None):
     out = os.path.join(GUEST, name + (f".{machine}" if machine else ""))
     cc = machines.compiler(machine) if machine else os.environ.get("HOSTCC", "gcc")
-    ours = {"load": "ftrace-overhead/load.c", "calls": "ftrace-bench/calls.c"}
+    ours = {"load": "ftrace-overhead/load.c", "calls": "ftrace-bench/calls.c", "threads": "selftests/ftrace/threads.c"}
     path = testing(ours[name]) if name in ours else source(name + ".c")
     try:
         output(cc, "-O2", "-Wall", "-static", "-s", "-o", out, path, *LIBRARIES.get(name, ()))
