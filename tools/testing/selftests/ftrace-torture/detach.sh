@@ -149,7 +149,7 @@ start $workers
 while [ $((SECONDS - begun)) -lt "$seconds" ] ||
 	{ [ $((SECONDS - begun)) -lt $((8 * seconds)) ] && ! all_came; }; do
 	sleep 5
-	echo "at $((SECONDS - begun)) s: $(sum 2) users, $(sum 3) calls, $(sum 6) after a detach"
+	echo "at $((SECONDS - begun)) s: $(sum 2) users, $(sum 3) calls, $(sum 6) after one"
 done
 finish
 for c in /sys/devices/system/cpu/cpu[1-9]*/online; do [ ! -e "$c" ] || echo 1 >"$c"; done
@@ -158,7 +158,7 @@ report $workers
 while read -r kind users calls preempted found after inside longest; do
 	[ "$longest" ] || continue
 	echo "# $kind: $users users, $calls calls, $preempted of them preempted; a call was on" \
-		"its way at $found detaches; $after came after one, $inside detaches did not wait;" \
+		"its way at $found detaches; $after were late, $inside detaches did not wait;" \
 		"longest detach $longest us"
 	[ "$users" -gt 0 ] && [ "$calls" -gt 0 ]
 	result $? "$kind: users came, were called and went"
