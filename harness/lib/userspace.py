@@ -147,7 +147,8 @@ def write_other(path, machine):
 def made(path, write_it, *words, inputs=()):
     """path, made first where it is missing or out of date: where one of the files has changed, of these or the usual."""
     os.makedirs(GUEST, exist_ok=True)
-    inputs = inputs or (__file__, newc.__file__, *MARK, *files_below(os.path.join(HARNESS, "guest-src")))
+    inputs = inputs or (__file__, newc.__file__, *MARK, testing("selftests/ftrace/threads.c"),
+                        *files_below(os.path.join(HARNESS, "guest-src")))
     with open(path + ".lock", "w") as lock, contextlib.redirect_stdout(sys.stderr):
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = path + ".inputs"
