@@ -39,8 +39,14 @@
 /* What the largest event takes beside its data, and a time extend before it. */
 #define RB_EVENT_OVERHEAD	(RB_EVNT_HDR_SIZE + sizeof(u32) + RB_LEN_TIME_EXTEND)
 
-/* The bits that a time stamp in a page has no room for: they are those of the page's. */
-#define RB_STAMP_HIGH		(0x1fULL << 59)
+/*
+ * The time of a stamp, which has its lower 59 bits: that nearest to @near, a time before it. The
+ * clock may have gone back since. Clocks that begin at 0 stay below those bits.
+ */
+static inline u64 rb_fix_abs_ts(u64 abs, u64 near)
+{
+	return near >> 59 ? near + sign_extend64(abs - near, 58) : abs;
+}
 
 /* Pages */
 

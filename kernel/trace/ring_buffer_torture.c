@@ -345,8 +345,8 @@ static void torture_check_page(int cpu, const struct buffer_data_page *page, uns
 		event = (struct ring_buffer_event *)&page->data[at];
 		data = rb_skip_time(event, &size, &delta);
 		if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
-			time = (time & RB_STAMP_HIGH) | event->time_delta |
-			       (u64)event->array[0] << TS_SHIFT;
+			time = rb_fix_abs_ts(event->time_delta |
+					     (u64)event->array[0] << TS_SHIFT, time);
 		time += delta;
 		/* The page says that the rest of it is empty. */
 		if (data->type_len == RINGBUF_TYPE_PADDING && !data->time_delta)

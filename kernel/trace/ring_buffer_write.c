@@ -194,8 +194,8 @@ static void rb_check_times(struct ring_buffer_per_cpu *cpu_buffer, struct buffer
 		event = (void *)&page->page->data[at];
 		data = rb_skip_time(event, &size, &delta);
 		if (event->type_len == RINGBUF_TYPE_TIME_STAMP)
-			time = (time & RB_STAMP_HIGH) | event->time_delta |
-			       (u64)event->array[0] << TS_SHIFT;
+			time = rb_fix_abs_ts(event->time_delta |
+					     (u64)event->array[0] << TS_SHIFT, time);
 		time += delta;
 		at += size + rb_data_size(data);
 	}

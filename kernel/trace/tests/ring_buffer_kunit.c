@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of waiting for events of the ring buffer, with a writer and a waiter that do not
- * know of each other yet; of its limits; of the contexts that record; and of iterators.
+ * know of each other yet; of its limits; of the contexts that record; of iterators; and of a clock
+ * that goes back.
  *
  * tools/testing/ring-buffer tests how events are written.
  */
@@ -366,6 +367,38 @@ static void rb_kunit_iterate(struct kunit *test, struct trace_buffer *buffer,
 	rb_kunit_overtake(test, buffer, iter);
 }
 
+/* The copy of a page can be read to its end where the writer has come to the page again. */
+static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
+			    struct ring_buffer_iter *iter)
+{
+	const struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
+	const struct buffer_page *page;
+	struct ring_buffer_event *event;
+	u64 time = 0, stamp;
+	u32 number;
+
+	ring_buffer_reset_cpu(buffer, smp_processor_id());
+	for (unsigned int i = 0; i < 20; i++)
+		rb_kunit_write(buffer);
+	page = cpu_buffer->commit_page;
+	stamp = page->page->time_stamp;
+	KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 9, &time), 9);
+	event = ring_buffer_iter_peek(iter, NULL);
+	KUNIT_EXPECT_NOT_NULL(test, event);
+	if (!event)
+		return;
+	number = *(u32 *)ring_buffer_event_data(event);
+	ring_buffer_iter_advance(iter);
+	for (unsigned int i = 0; page->page->time_stamp == stamp && i < 10000; i++)
+		rb_kunit_write(buffer);
+	KUNIT_EXPECT_PTR_EQ(test, page, (const struct buffer_page *)cpu_buffer->commit_page);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_iter_empty(iter));
+	event = ring_buffer_iter_peek(iter, NULL);
+	KUNIT_EXPECT_NOT_NULL(test, event);
+	if (event)
+		KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number + 1);
+}
+
 static void rb_kunit_iterator(struct kunit *test)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
@@ -380,7 +413,65 @@ static void rb_kunit_iterator(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, iter);
 	if (iter) {
 		rb_kunit_iterate(test, buffer, iter);
+		rb_kunit_lapped(test, buffer, iter);
 		ring_buffer_read_finish(iter);
+	}
+	migrate_enable();
+	ring_buffer_free(buffer);
+}
+
+/* The clock */
+
+#define RB_KUNIT_TIMES	6
+
+/* Readers tell the times of the clock, each time that they are asked. */
+static void rb_kunit_times(struct kunit *test, struct trace_buffer *buffer, const u64 *times)
+{
+	int cpu = smp_processor_id();
+	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
+	u64 time;
+
+	KUNIT_EXPECT_NOT_NULL(test, iter);
+	for (int i = 0; iter && i < RB_KUNIT_TIMES; i++) {
+		for (int again = 0; again < 2; again++) {
+			KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &time));
+			KUNIT_EXPECT_EQ(test, time, times[i]);
+		}
+		ring_buffer_iter_advance(iter);
+	}
+	if (iter)
+		ring_buffer_read_finish(iter);
+	for (int i = 0; i < RB_KUNIT_TIMES; i++) {
+		for (int again = 0; again < 2; again++) {
+			KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(buffer, cpu, &time, NULL));
+			KUNIT_EXPECT_EQ(test, time, times[i]);
+		}
+		ring_buffer_consume(buffer, cpu, NULL, NULL);
+	}
+}
+
+/* A time stamp has not all bits of a clock that counts from 1970. */
+static void rb_kunit_clock_back(struct kunit *test)
+{
+	static const u64 begin[] = { 10 * NSEC_PER_SEC, 3ULL << 59, (3ULL << 59) + 86400 * NSEC_PER_SEC };
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	u64 times[RB_KUNIT_TIMES];
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	ring_buffer_set_clock(buffer, rb_kunit_clock);
+	migrate_disable();
+	for (int n = 0; n < ARRAY_SIZE(begin); n++) {
+		rb_kunit_time = begin[n];
+		ring_buffer_reset_cpu(buffer, smp_processor_id());
+		for (int i = 0; i < RB_KUNIT_TIMES; i++) {
+			if (i == 2)
+				rb_kunit_time -= NSEC_PER_SEC;
+			if (i == 4)
+				rb_kunit_time += 2 * NSEC_PER_SEC;
+			rb_kunit_write(buffer);
+			times[i] = rb_kunit_time;
+		}
+		rb_kunit_times(test, buffer, times);
 	}
 	migrate_enable();
 	ring_buffer_free(buffer);
@@ -395,6 +486,7 @@ static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_recursion),
 	KUNIT_CASE(rb_kunit_woken_delayed),
 	KUNIT_CASE(rb_kunit_iterator),
+	KUNIT_CASE(rb_kunit_clock_back),
 	{ }
 };
 
