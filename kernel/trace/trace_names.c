@@ -4,7 +4,8 @@
  *
  * A trace names few addresses many times, and to look one up in kallsyms costs more than
  * the rest of its line. So each reader keeps the text that it has printed for an address,
- * and copies it when the address comes again.
+ * and copies it when the address comes again. So it does with the text between the values
+ * of a function's arguments, which are found in BTF by the function's name.
  *
  * Invariants:
  *  1. The text kept is the text that the lookup prints. It is taken from the reader's
@@ -299,6 +300,86 @@ bool trace_print_call(struct trace_iterator *iter, unsigned long ip, unsigned lo
 	trace_seq_wrote(&iter->seq, trace_text_put(p, "\n"));
 	return true;
 }
+
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+/* So that arguments do not share the slot of the function's name */
+static unsigned long args_key(unsigned long func)
+{
+	return ~func;
+}
+
+/* The most that one value writes */
+#define ARG_MAX		(sizeof("0x") + TRACE_TEXT_DEC_MAX)
+
+static char *put_args(char *p, const char *text, unsigned int len, const unsigned long *args)
+{
+	for (const char *end = text + len; text < end; text++) {
+		if (likely(*text >= ' ')) {
+			*p++ = *text;
+		} else if (*text == TRACE_ARG_HEX) {
+			p = trace_text_hex(trace_text_put(p, "0x"), *args++, 0);
+		} else if ((long)*args < 0) {
+			*p++ = '-';
+			p = trace_text_dec(p, -*args++, 0, ' ');
+		} else {
+			p = trace_text_dec(p, *args++, 0, ' ');
+		}
+	}
+	return p;
+}
+
+/**
+ * trace_print_args - print a function's arguments, if it is known how
+ * @iter: the reader; the text goes to its trace_seq
+ * @func: the function
+ * @args: FTRACE_REGS_MAX_ARGS values
+ *
+ * Context: as trace_print_name().
+ * Return: false if their types have to be found.
+ */
+bool trace_print_args(struct trace_iterator *iter, unsigned long func, const unsigned long *args)
+{
+	struct trace_name_store *store = names_get(iter);
+	const struct trace_name *name;
+	char *p;
+
+	name = likely(store) ? name_now(store, args_key(func), TRACE_NAME_ARGS) : NULL;
+	if (unlikely(!name))
+		return false;
+	p = trace_seq_room(&iter->seq, name->len + FTRACE_REGS_MAX_ARGS * ARG_MAX);
+	if (likely(p))
+		trace_seq_wrote(&iter->seq, put_args(p, &store->text[name->at], name->len, args));
+	return true;
+}
+
+/**
+ * trace_args_stay - ask whether a function's arguments may be kept
+ * @iter: the reader, for which trace_print_args() has returned false
+ * @func: the function, whose type has not been looked for yet
+ *
+ * Return: false if they have to be found each time.
+ */
+bool trace_args_stay(struct trace_iterator *iter, unsigned long func)
+{
+	return names_now(iter) && name_stays(func) && !trace_seq_has_overflowed(&iter->seq);
+}
+
+/**
+ * trace_keep_args - keep how a function's arguments are printed
+ * @iter: the reader, for which trace_args_stay() has returned true
+ * @func: the function
+ * @start: from where on its trace_seq has the text, each value at most once and in order
+ */
+void trace_keep_args(struct trace_iterator *iter, unsigned long func, unsigned int start)
+{
+	struct trace_name_store *store = names_now(iter);
+	struct trace_seq *s = &iter->seq;
+
+	if (store && !trace_seq_has_overflowed(s))
+		name_keep(store, args_key(func), TRACE_NAME_ARGS, &s->buffer[start],
+			  trace_seq_used(s) - start);
+}
+#endif
 
 /**
  * trace_print_format - print an event's text, if its format is simple

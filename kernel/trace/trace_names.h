@@ -13,12 +13,19 @@
  * @TRACE_NAME_PLAIN: the symbol alone, as without the option sym-offset
  * @TRACE_NAME_OFFSET: with the offset, the size and the module, as sym-offset and "%pS" do
  * @TRACE_NAME_MODULE: the symbol and its module, as "%ps" does
+ * @TRACE_NAME_ARGS: not a name: the arguments of a function, each value as TRACE_ARG_HEX or
+ *	TRACE_ARG_DEC
  */
 enum trace_name_kind {
 	TRACE_NAME_PLAIN,
 	TRACE_NAME_OFFSET,
 	TRACE_NAME_MODULE,
+	TRACE_NAME_ARGS,
 };
+
+/* "0x%lx" and "%ld" of the next argument */
+#define TRACE_ARG_HEX	'\1'
+#define TRACE_ARG_DEC	'\2'
 
 struct trace_merge;
 struct trace_name_store;
@@ -79,6 +86,9 @@ void trace_print_name(struct trace_iterator *iter, unsigned long addr,
 		      enum trace_name_kind kind);
 bool trace_print_call(struct trace_iterator *iter, unsigned long ip, unsigned long parent_ip,
 		      enum trace_name_kind kind);
+bool trace_print_args(struct trace_iterator *iter, unsigned long func, const unsigned long *args);
+bool trace_args_stay(struct trace_iterator *iter, unsigned long func);
+void trace_keep_args(struct trace_iterator *iter, unsigned long func, unsigned int start);
 __printf(2, 0)
 bool trace_print_format(struct trace_iterator *iter, const char *format, va_list args);
 

@@ -338,6 +338,76 @@ static void names_full(struct kunit *test)
 	trace_reader_free(iter);
 }
 
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+struct each_function {
+	struct each_symbol	each;
+	struct trace_iterator	*plain;
+	struct rnd_state	rnd;
+	unsigned int		kept;
+};
+
+/* The arguments as a reader prints them, the first time and from its memory, and as a dump does. */
+static int args_of_symbol(void *data, const char *name, unsigned long addr)
+{
+	struct each_function *f = data;
+	unsigned long args[FTRACE_REGS_MAX_ARGS];
+
+	if (f->each.nr++ % 13 && f->each.nr > 500)
+		return 0;
+	for (int n = 0; n < 2; n++) {
+		/* Some are those of enumerators. */
+		for (int i = 0; i < FTRACE_REGS_MAX_ARGS; i++) {
+			args[i] = (u64)prandom_u32_state(&f->rnd) << 32 |
+				  prandom_u32_state(&f->rnd);
+			args[i] >>= prandom_u32_state(&f->rnd) % BITS_PER_LONG;
+		}
+		trace_seq_init(&f->plain->seq);
+		print_function_args(f->plain, args, addr);
+		trace_seq_putc(&f->plain->seq, '\0');
+		trace_seq_init(&f->each.iter->seq);
+		if (n)
+			f->kept += trace_print_args(f->each.iter, addr, args);
+		trace_seq_init(&f->each.iter->seq);
+		print_function_args(f->each.iter, args, addr);
+		memset(trace_seq_buffer_ptr(&f->each.iter->seq), '#', 2);
+		text_is(f->each.test, f->each.iter->seq.buffer,
+			trace_seq_buffer_ptr(&f->each.iter->seq), f->plain->seq.buffer);
+	}
+	return f->each.test->status == KUNIT_FAILURE;
+}
+
+static void names_args(struct kunit *test)
+{
+	struct trace_iterator *iter = new_reader(test);
+	struct each_function f = { .each = { .test = test, .iter = iter } };
+	unsigned long addr = (unsigned long)trace_keep_args;
+	unsigned long args[FTRACE_REGS_MAX_ARGS] = { 0x123, 0x45 };
+	unsigned int len;
+
+	prandom_seed_state(&f.rnd, 1);
+	f.plain = new_reader(test);
+	f.plain->iter_flags = 0;
+	kallsyms_on_each_symbol(args_of_symbol, &f);
+	KUNIT_EXPECT_GT(test, f.kept, 1000);
+
+	trace_seq_init(&iter->seq);
+	print_function_args(iter, args, addr);
+	len = trace_seq_used(&iter->seq);
+	KUNIT_EXPECT_GT(test, len, strlen("(iter=0x123, func=0x45, start=0x0)") - 1);
+	/* No letters are left in a line that is full. */
+	for (unsigned int room = 0; room < len; room++) {
+		trace_reader_of(iter)->removals--;
+		trace_seq_init(&iter->seq);
+		iter->seq.seq.len = iter->seq.seq.size - room;
+		print_function_args(iter, args, addr);
+		KUNIT_EXPECT_TRUE(test, iter->seq.full);
+		for (unsigned int i = iter->seq.seq.size - room; i < iter->seq.seq.len; i++)
+			KUNIT_EXPECT_GE(test, iter->seq.buffer[i], ' ');
+	}
+	trace_reader_free(iter);
+}
+#endif
+
 static struct kunit_case trace_names_cases[] = {
 	KUNIT_CASE_SLOW(names_numbers),
 	KUNIT_CASE_SLOW(names_formats),
@@ -346,6 +416,9 @@ static struct kunit_case trace_names_cases[] = {
 	KUNIT_CASE_SLOW(names_all),
 	KUNIT_CASE(names_forgotten),
 	KUNIT_CASE(names_full),
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+	KUNIT_CASE_SLOW(names_args),
+#endif
 	{}
 };
 
