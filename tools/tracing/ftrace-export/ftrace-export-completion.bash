@@ -4,8 +4,10 @@
 
 _ftrace_export()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+	local word=$2 before=$3 words=
 
+	# Bash takes --option=word for three words.
+	[[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD-2]}
 	case $before in
 	-f | --format) words='perfetto folded firefox' ;;
 	-b | --buffer) words=$(cd /sys/kernel/tracing/instances 2>/dev/null && ls) ;;

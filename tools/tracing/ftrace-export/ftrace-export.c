@@ -101,6 +101,7 @@ static void take_command_line(int argc, char **argv)
 {
 	int c;
 
+	argv[0] = (char *)program_name;
 	while ((c = getopt_long(argc, argv, "f:o:b:rVh", options, NULL)) != -1)
 		take_option(c);
 	if (optind + 1 < argc)

@@ -182,6 +182,7 @@ static void take_command_line(int argc, char **argv)
 
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		;
+	argv[0] = (char *)program_name;
 	while ((c = getopt_long(i, argv, "f:n:t:T:S:r:m:s:RjvVh", options, NULL)) != -1) {
 		if (!take_plan_option(c))
 			take_option(c);

@@ -4,10 +4,12 @@
 
 _ftrace_overhead()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} i
+	local word=$2 before=$3 i
 	local functions=/sys/kernel/tracing/available_filter_functions words=
 	local program=(ftrace-overhead)
 
+	# Bash takes --option=word for three words.
+	[[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD-2]}
 	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} != @(bisect|hooks) ]] || program+=("${COMP_WORDS[1]}")
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then

@@ -175,6 +175,7 @@ static void take_command_line(int argc, char **argv)
 {
 	int c;
 
+	argv[0] = (char *)program_name;
 	/* The first word that is no option begins the command. */
 	while ((c = getopt_long(argc, argv, "+b:t:w:s:r:n:CijVh", options, NULL)) != -1)
 		take_option(c);

@@ -85,6 +85,7 @@ static void take_command_line(int argc, char **argv)
 	uint64_t top;
 	int c;
 
+	argv[0] = (char *)program_name;
 	while ((c = getopt_long(argc, argv, "s:n:Vh", options, NULL)) != -1) {
 		switch (c) {
 		case 's':

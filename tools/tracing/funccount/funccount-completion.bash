@@ -4,9 +4,11 @@
 
 _funccount()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} i
+	local word=$2 before=$3 i
 	local functions=/sys/kernel/tracing/available_filter_functions words=
 
+	# Bash takes --option=word for three words.
+	[[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD-2]}
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$word")

@@ -207,6 +207,7 @@ static void take_command_line(int argc, char **argv)
 	/* getopt_long() moves the options before the words, but not over a "--". */
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		;
+	argv[0] = (char *)program_name;
 	while ((c = getopt_long(i, argv, "d:i:t:m:MCLp:fPs:D:TjVh", options, NULL)) != -1)
 		take_option(c);
 	opt.wanted.glob = argv + optind;

@@ -27,7 +27,7 @@ enum {
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* Each program has its name here: messages begin with it. */
+/* Each program has its name here: messages begin with it, those of getopt_long() by argv[0]. */
 extern const char * const program_name;
 
 /* The words after it that choose one of its modes, or NULL. */
