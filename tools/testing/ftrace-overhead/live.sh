@@ -134,6 +134,7 @@ commands() {
 		'false has failed: its status is 1; --ignore-status takes that' -- false
 	run 'a command that may fail' 0 -C -i -b 1000% -r 2 -- false
 	fails 'a command that is killed' 1 'sh was ended by signal 9' -- sh -c 'kill -9 $$'
+	fails 'a high status' 1 'sh has failed: its status is 200' -- sh -c 'exit 200'
 	fails 'no such command' 127 'no_such cannot be run: No such file' -- no_such
 	fails 'not a command' 126 'passwd cannot be run: Permission denied' -- /etc/passwd
 	run 'what the command writes is not shown' 0 -C -b 1000% -r 2 -- echo hello

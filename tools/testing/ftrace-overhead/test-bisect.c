@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bisect-run.h"
 #include "bisect-search.h"
 #include "bisect-state.h"
 #include "result.h"
+#include "signals.h"
 #include "util.h"
 
 const char * const program_name = "test-bisect";
@@ -440,6 +442,34 @@ static void test_functions(void)
 	numbers("all are gone", "", "no a []");
 }
 
+/* The runs */
+
+static void test_runs(void)
+{
+	static const struct {
+		char *command;
+		const char *why;
+	} cases[] = {
+		{ "exit 0", "" },
+		{ "exit 1", "status 1" },
+		{ "exit 200", "status 200" },
+		{ "kill -9 $$", "ended by signal 9" },
+		{ "sleep 9", "takes too long" },
+	};
+
+	signals_hold();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct test test = {
+			.command = (char *[]){ "sh", "-c", cases[i].command, NULL },
+			.timeout = NSEC, .repeat = 1,
+		};
+		struct outcome o;
+
+		result(test_run(&test, 0, &o) && o.fails == !!*cases[i].why &&
+		       is(o.why, cases[i].why), "run", cases[i].command);
+	}
+}
+
 int main(void)
 {
 	test_one();
@@ -449,5 +479,6 @@ int main(void)
 	test_state();
 	test_files();
 	test_functions();
+	test_runs();
 	return closing();
 }

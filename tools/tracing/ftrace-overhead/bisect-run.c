@@ -29,8 +29,8 @@ static void judge(struct outcome *o, int status)
 {
 	if (status == CANNOT_BE_TESTED)
 		die("the test says that it cannot be run like this: its status is 125");
-	if (status > STATUS_SIGNAL)
-		fail(o, "ended by signal %d", status - STATUS_SIGNAL);
+	if (command_signal())
+		fail(o, "ended by signal %d", command_signal());
 	else if (status)
 		fail(o, "status %d", status);
 }

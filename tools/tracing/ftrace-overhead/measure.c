@@ -68,8 +68,8 @@ static void check_status(int status)
 	end_if_told();
 	if (!status || load->ignore_status)
 		return;
-	if (status > STATUS_SIGNAL)
-		die("%s was ended by signal %d", *load->command, status - STATUS_SIGNAL);
+	if (command_signal())
+		die("%s was ended by signal %d", *load->command, command_signal());
 	die("%s has failed: its status is %d; --ignore-status takes that", *load->command, status);
 }
 

@@ -174,3 +174,13 @@ int command_status(void)
 	return WIFSIGNALED(wait_status) ? STATUS_SIGNAL + WTERMSIG(wait_status) :
 					  WEXITSTATUS(wait_status);
 }
+
+/**
+ * command_signal - which signal has ended the command, after command_status()
+ *
+ * Returns: its number; 0 if the command has ended by itself.
+ */
+int command_signal(void)
+{
+	return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+}

@@ -31,5 +31,6 @@ bool command_ended(void);
 bool command_wait(uint64_t until);
 void command_kill(void);
 int command_status(void);
+int command_signal(void);
 
 #endif
