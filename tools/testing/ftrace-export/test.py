@@ -531,6 +531,11 @@ def outputs():
     os.umask(umask)
     same("the output's mode", 0o640, os.stat("dir/out").st_mode & 0o777)
     same("nothing else is left", ["out"], os.listdir("dir"))
+    os.mkdir("linked")
+    os.symlink("linked/out", "link")
+    for text in "a link to a file that is not there yet", "a link to a file":
+        r = run("-f", "folded", "-o", "link")
+        same(text, (OK, True, ["out"]), (r.returncode, os.path.islink("link"), os.listdir("linked")))
 
 
 def signals():

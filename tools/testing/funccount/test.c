@@ -580,6 +580,27 @@ static void test_record_files(const char *path)
 	free(text);
 }
 
+/* A file is written by its name and by that of a link; before, it is there or not. */
+static void test_record_link(const char *path)
+{
+	struct record r = record_of("calls", "-", "\"true\"");
+	char *link = format_string("%s.link", path), target[64] = "";
+
+	add_sample(&r, 1, 2, 7);
+	unlink(path);
+	if (symlink(strrchr(path, '/') + 1, link))
+		die("no link");
+	for (int i = 0; i < 2; i++) {
+		record_write(link, &r);
+		result(readlink(link, target, sizeof(target) - 1) > 0 && !access(path, F_OK),
+		       "record", i ? "by a link" : "by a link to a file that is not there yet");
+	}
+	unlink(link);
+	unlink(path);
+	free(link);
+	record_free(&r);
+}
+
 #define VALUE	"a tab and a value were expected, not "
 #define ORDER	"the functions have to be in the order of their names, each once"
 
@@ -885,6 +906,7 @@ static void test_records(void)
 	char *path = format_string("/tmp/funccount-test-%d", (int)getpid());
 
 	test_record_files(path);
+	test_record_link(path);
 	test_wrong_records(path);
 	free(path);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The output: a file beside the wanted one, which takes its name at the end.
+ * The output: a file beside the wanted one, which takes its name at the end. A link stays.
  *
  * An error, a signal or a fault before that removes it. Devices, pipes
  * and standard output are written to directly.
@@ -20,6 +20,7 @@ static struct {
 	const char *path;
 	/* NULL if the output is written to directly. */
 	char *temporary;
+	char *target;
 	int fd;
 	size_t len;
 	char data[1 << 16];
@@ -59,7 +60,8 @@ static void open_temporary(void)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	output.temporary = format_string("%s.XXXXXX", output.path);
+	output.target = file_target(output.path);
+	output.temporary = format_string("%s.XXXXXX", output.target);
 	output.fd = mkostemp(output.temporary, O_CLOEXEC);
 	if (output.fd < 0) {
 		free(output.temporary);
@@ -209,8 +211,9 @@ void output_close(void)
 		problem("written");
 	if (!output.temporary)
 		return;
-	if (rename(output.temporary, output.path))
+	if (rename(output.temporary, output.target))
 		problem("made");
+	free(output.target);
 	free(output.temporary);
 	output.temporary = NULL;
 }

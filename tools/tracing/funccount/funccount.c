@@ -332,11 +332,11 @@ static void check_heads(void)
 
 static void check_directory(const char *path)
 {
-	char *copy = copy_string(path);
+	char *target = file_target(path);
 
-	if (access(dirname(copy), W_OK))
+	if (access(dirname(target), W_OK))
 		die("%s cannot be written: %s", path, strerror(errno));
-	free(copy);
+	free(target);
 }
 
 static void begin_records(void)

@@ -176,7 +176,10 @@ static void put_record(FILE *f, const void *data)
  */
 void record_write(const char *path, const struct record *r)
 {
-	file_replace(path, put_record, r);
+	char *target = file_target(path);
+
+	file_replace(target, put_record, r);
+	free(target);
 }
 
 /* Reading */

@@ -3,6 +3,8 @@
  * Messages, memory and the end of the program.
  */
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +150,32 @@ char *format_string(const char *format, ...)
 	if (ret < 0)
 		die("out of memory");
 	return s;
+}
+
+/**
+ * file_target - the file that is meant where a name may be that of a link
+ * @path: the name; there need not be such a file yet
+ *
+ * Returns: the name that rename() takes in its place, to be freed.
+ */
+char *file_target(const char *path)
+{
+	char *target = realpath(path, NULL), *copy, *next, link[PATH_MAX];
+	ssize_t len;
+
+	if (target)
+		return target;
+	/* One that leads to itself is another error. */
+	len = errno == ENOENT ? readlink(path, link, sizeof(link) - 1) : -1;
+	copy = copy_string(path);
+	if (len < 0)
+		return copy;
+	link[len] = '\0';
+	next = *link == '/' ? copy_string(link) : format_string("%s/%s", dirname(copy), link);
+	target = file_target(next);
+	free(next);
+	free(copy);
+	return target;
 }
 
 /**

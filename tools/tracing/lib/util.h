@@ -48,6 +48,7 @@ void *grow(void *p, size_t nr, size_t size);
 char *copy_string(const char *s);
 char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+char *file_target(const char *path);
 void file_replace(const char *path, void (*put)(FILE *f, const void *data), const void *data);
 
 int string_cmp(const char *a, const char *b);
