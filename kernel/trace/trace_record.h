@@ -16,6 +16,7 @@
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 #include <linux/trace_events.h>
+#include <linux/unroll.h>
 
 #include "ring_buffer_write.h"
 #include "trace.h"
@@ -220,6 +221,24 @@ enum trace_function_state {
 	TRACE_FUNCTION_WRITTEN,
 };
 
+static __always_inline unsigned int trace_function_size(const struct ftrace_regs *fregs)
+{
+	return sizeof(struct ftrace_entry) + (fregs ? FTRACE_REGS_MAX_ARGS * sizeof(long) : 0);
+}
+
+/* The arguments of a call, unless @fregs is NULL. */
+static __always_inline void trace_record_args(unsigned long *args, struct ftrace_regs *fregs)
+{
+#ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
+	if (!fregs)
+		return;
+	/* Then each register is known. */
+	unrolled_full
+	for (int i = 0; i < FTRACE_REGS_MAX_ARGS; i++)
+		args[i] = ftrace_regs_get_argument(fregs, i);
+#endif
+}
+
 /*
  * trace_function() without exporters, for a call that needs no protection from recursion, as no
  * writer is interrupted, and the functions that it calls find a writer. @cpu_buffer gets the ring
@@ -227,7 +246,8 @@ enum trace_function_state {
  */
 static __always_inline enum trace_function_state
 trace_record_function(struct trace_buffer *buffer, unsigned long ip, unsigned long parent_ip,
-		      struct ring_buffer_per_cpu **cpu_buffer, struct ftrace_entry **entry)
+		      struct ftrace_regs *fregs, struct ring_buffer_per_cpu **cpu_buffer,
+		      struct ftrace_entry **entry)
 {
 	enum trace_function_state state = TRACE_FUNCTION_OFF;
 	unsigned int count;
@@ -245,13 +265,14 @@ trace_record_function(struct trace_buffer *buffer, unsigned long ip, unsigned lo
 		state = TRACE_FUNCTION_BUSY;
 		goto out;
 	}
-	rb_begin(buffer, *cpu_buffer, sizeof(**entry), TRACE_RECORD_LEAF | RB_LOCAL | RB_SIMPLE,
-		 NULL, &data);
+	rb_begin(buffer, *cpu_buffer, trace_function_size(fregs),
+		 TRACE_RECORD_LEAF | RB_LOCAL | RB_SIMPLE, NULL, &data);
 	if (unlikely(!data))
 		return TRACE_FUNCTION_BEGUN;
 	*entry = data;
 	(*entry)->ip = ip;
 	(*entry)->parent_ip = parent_ip;
+	trace_record_args((*entry)->args, fregs);
 	count = preempt_count() - TRACE_FUNCTION_OWN;
 	if (unlikely(!trace_ctx_is_plain(count)))
 		return TRACE_FUNCTION_BEGUN;
@@ -267,17 +288,19 @@ out:
 /* Returns whether the call is recorded. */
 static __always_inline bool
 trace_record_function_rest(struct trace_buffer *buffer, unsigned long ip, unsigned long parent_ip,
-			   struct ring_buffer_per_cpu *cpu_buffer, struct ftrace_entry *entry)
+			   struct ftrace_regs *fregs, struct ring_buffer_per_cpu *cpu_buffer,
+			   struct ftrace_entry *entry)
 {
 	void *data = entry;
 
 	if (!entry)
-		rb_claim(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_LEAF | RB_LOCAL, NULL,
-			 &data);
+		rb_claim(buffer, cpu_buffer, trace_function_size(fregs),
+			 TRACE_RECORD_LEAF | RB_LOCAL, NULL, &data);
 	if (likely(data)) {
 		entry = data;
 		entry->ip = ip;
 		entry->parent_ip = parent_ip;
+		trace_record_args(entry->args, fregs);
 		trace_record_entry(&entry->ent, trace_word_without(TRACE_FN, TRACE_FUNCTION_OWN));
 		trace_record_finish(cpu_buffer);
 	}

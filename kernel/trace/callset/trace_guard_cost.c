@@ -73,9 +73,9 @@ static void guard_write_entry(unsigned long ip, unsigned long parent_ip, struct 
 	enum trace_function_state state;
 	struct ftrace_entry *entry;
 
-	state = trace_record_function(buffer, ip, parent_ip, &cpu_buffer, &entry);
+	state = trace_record_function(buffer, ip, parent_ip, NULL, &cpu_buffer, &entry);
 	if (state == TRACE_FUNCTION_BEGUN)
-		trace_record_function_rest(buffer, ip, parent_ip, cpu_buffer, entry);
+		trace_record_function_rest(buffer, ip, parent_ip, NULL, cpu_buffer, entry);
 	else if (state == TRACE_FUNCTION_WRITTEN)
 		rb_write_leave(cpu_buffer);
 }
