@@ -157,7 +157,7 @@ static void say(const char *what, unsigned int wanted, unsigned int done, u64 ns
 		kind_names[kind], wanted, done, ns, ret);
 }
 
-static int attach(unsigned int count, unsigned int seconds)
+static int attach(unsigned int count, u64 seconds)
 {
 	u64 start = ktime_get_ns();
 	int ret = 0;
@@ -170,7 +170,7 @@ static int attach(unsigned int count, unsigned int seconds)
 	return ret;
 }
 
-static int detach(unsigned int seconds)
+static int detach(u64 seconds)
 {
 	unsigned int wanted = nr_users;
 	u64 start = ktime_get_ns();
@@ -277,7 +277,7 @@ static int spin_turn(void)
 	return ret;
 }
 
-static int spin(unsigned int count, unsigned int seconds)
+static int spin(unsigned int count, u64 seconds)
 {
 	struct task_struct **threads = kcalloc(nr_cpu_ids, sizeof(*threads), GFP_KERNEL);
 	u64 start = ktime_get_ns(), last = start;
@@ -304,7 +304,7 @@ static int spin(unsigned int count, unsigned int seconds)
 	return ret;
 }
 
-static int attach_kind(const char *word, unsigned int count, unsigned int seconds)
+static int attach_kind(const char *word, unsigned int count, u64 seconds)
 {
 	int which = match_string(kind_names, ARRAY_SIZE(kind_names), word);
 
