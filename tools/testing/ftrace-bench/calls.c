@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * calls CPUS SECONDS: calls getppid() for so long on each of the CPUs from 0 to CPUS - 1, and
- * prints how many calls a second all of them made, and how many nanoseconds one took, the median.
- * Without words, it prints the name that a hypervisor gives itself. For ftrace_bench.py.
+ * calls CPUS SECONDS: calls getppid() for so long on each of so many CPUs, the first that it may
+ * use, and prints how many calls a second all of them made, and how many nanoseconds one took, the
+ * median. Without words, it prints the name that a hypervisor gives itself. For ftrace_bench.py.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __has_include
 #if __has_include("cpuid.h")
 #include <cpuid.h>
+#endif
 #endif
 
 enum { BATCH = 256, BATCHES = 65536, MOST = 4096, SET_SIZE = CPU_ALLOC_SIZE(MOST) };
@@ -69,12 +72,14 @@ static int work(int cpu, double begin, double seconds, struct result *result)
 	do {
 		first = now();
 	} while (first < begin);
-	for (t = first; t < first + seconds * 1e9; t = next) {
+	t = first;
+	do {
 		for (int i = 0; i < BATCH; i++)
 			syscall(SYS_getppid);
 		next = now();
 		took[n++ % BATCHES] = next - t;
-	}
+		t = next;
+	} while (t < first + seconds * 1e9);
 	result->rate = n * BATCH * 1e9 / (t - first);
 	if (n > BATCHES)
 		n = BATCHES;
@@ -85,32 +90,39 @@ static int work(int cpu, double begin, double seconds, struct result *result)
 
 int main(int argc, char **argv)
 {
-	int cpus = argc == 3 ? atoi(argv[1]) : 0, status, bad = 0;
-	double seconds = argc == 3 ? atof(argv[2]) : 0, begin, rate = 0, ns = 0;
+	cpu_set_t *set = CPU_ALLOC(MOST);
+	char *end = "", *rest = "";
+	long cpus = argc == 3 ? strtol(argv[1], &end, 10) : 0;
+	double seconds = argc == 3 ? strtod(argv[2], &rest) : 0, begin, rate = 0, ns = 0;
 	struct result *results;
+	int status, bad = 0;
 
 	if (argc == 1)
 		return hypervisor();
-	if (cpus < 1 || cpus > MOST || seconds <= 0) {
+	if (*end || *rest || cpus < 1 || cpus > MOST || !(seconds > 0) || isinf(seconds)) {
 		fputs("usage: calls [CPUS SECONDS]\n", stderr);
 		return 2;
 	}
 	results = mmap(NULL, MOST * sizeof(*results), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (results == MAP_FAILED) {
+	if (results == MAP_FAILED || sched_getaffinity(0, SET_SIZE, set)) {
 		perror("calls");
 		return 1;
 	}
 	begin = now() + 2e7 + cpus * 1e6;
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (int cpu = 0, n = 0; cpu < MOST && n < cpus; cpu++) {
+		if (!CPU_ISSET_S(cpu, SET_SIZE, set))
+			continue;
 		if (!fork())
-			_exit(work(cpu, begin, seconds, &results[cpu]));
+			_exit(work(cpu, begin, seconds, &results[n]));
+		n++;
+	}
 	while (wait(&status) > 0)
 		bad |= status;
-	for (int cpu = 0; cpu < cpus && !bad; cpu++) {
-		bad = !results[cpu].rate;
-		rate += results[cpu].rate;
-		ns += results[cpu].ns / cpus;
+	for (int n = 0; n < cpus && !bad; n++) {
+		bad = !results[n].rate;
+		rate += results[n].rate;
+		ns += results[n].ns / cpus;
 	}
 	if (bad) {
 		fputs("calls: not all of these CPUs can be used\n", stderr);
