@@ -5,10 +5,10 @@
 	ftrace_bench.py measure FILE.json [--kernel NAME] [--seconds S] [--times N]
 	ftrace_bench.py report FILE.json... [--html PAGE.html]
 
-measure, as root, adds a run of the running kernel to FILE: each figure N times, each load for S seconds. Run it in
-several boots, as the places of functions in memory change with them. A call is one of getppid(), and its cost the
-difference to one that nothing traces. "make calls" makes the program that calls; bench_probes.ko and cyclictest are
-used where they are beside this file and in PATH. Tracing that is set up by others falsifies the figures.
+measure, as root, adds a run of the running kernel to this machine's FILE: each figure N times, each load for S
+seconds. Run it in several boots, as the places of functions in memory change with them. A call is one of getppid(), and
+its cost the difference to one that nothing traces. "make calls" makes the program that calls; bench_probes.ko and
+cyclictest are used where they are beside this file and in PATH. Events of others falsify the figures.
 
 report prints means with intervals of 95 % confidence, by Student's t over the means of boots, or over the repetitions
 where there is one boot. Of FILE, nothing tells the machine from others of its model.
@@ -20,6 +20,7 @@ import json
 import math
 import os
 import re
+import select
 import subprocess
 import sys
 import time
@@ -69,7 +70,7 @@ def ipis():
     return sum(int(n) for line in lines for n in line.split())
 
 
-def trace_with(tracer, function=""):
+def trace_with(tracer, function):
     write("set_ftrace_filter", function)
     write("current_tracer", tracer)
 
@@ -81,10 +82,12 @@ def probe(kind, function):
 
 
 def reset():
-    trace_with("nop")
-    write("events/raw_syscalls/enable", "0")
+    write("current_tracer", "nop")
+    write("set_ftrace_filter", "")
+    for event in "raw_syscalls", "ftrace_bench/probe":
+        if read(f"events/{event}/enable"):
+            write(f"events/{event}/enable", "0")
     if read("events/ftrace_bench/probe/enable"):
-        write("events/ftrace_bench/probe/enable", "0")
         write("dynamic_events", "-:ftrace_bench/probe", os.O_APPEND)
 
 
@@ -95,6 +98,8 @@ class Measurement:
         found = re.search(r"^(?:__(?!ia32|compat)\w+_)?sys_getppid$", read("available_filter_functions"), re.M)
         if not self.tracers or not found:
             raise SystemExit("ftrace_bench: function tracing or getppid() is not to be had: mount tracefs, and be root")
+        if read("current_tracer").strip() != "nop" or re.search(r"^[^#\s]", read("set_ftrace_filter"), re.M):
+            raise SystemExit("ftrace_bench: others trace: write nop to current_tracer, and empty set_ftrace_filter")
         self.function = found.group()
 
     def add(self, name, unit, value):
@@ -118,9 +123,12 @@ class Measurement:
     def modules(self):
         took = {}
         for kind in MODULE_KINDS if os.path.exists(self.module) else ():
+            mark = f"ftrace_bench: {kind}, {time.monotonic_ns()}"
+            with open("/dev/kmsg", "w") as log:
+                log.write(mark)
             # It does not stay.
             subprocess.run(["insmod", self.module, f"kind={kind}"], stderr=subprocess.DEVNULL)
-            if found := re.search(r"Attempted (\d+) calls .* in (\d+)ns", output("dmesg").splitlines()[-1]):
+            if found := re.search(r"Attempted (\d+) calls .* in (\d+)ns", output("dmesg").partition(mark)[2]):
                 took[kind] = int(found.group(2)) / int(found.group(1))
                 if "none" in took and kind != "none":
                     self.add(f"an empty {kind}", "ns", took[kind] - took["none"])
@@ -134,10 +142,9 @@ class Measurement:
 
     def events(self):
         trace_with("function", self.function)
-        most = os.cpu_count()
-        for n in sorted({most, *(1 << i for i in range(most.bit_length() - 1))}):
+        most = len(os.sched_getaffinity(0))
+        for n in sorted({most, *(1 << i for i in range((most - 1).bit_length()))}):
             self.add(f"function on {n} CPU{'s' * (n > 1)}", "events/s", next(calls(n, self.seconds)))
-        reset()
 
     def wakeups(self):
         """How late a task of a high priority wakes, as interrupts are off, or the kernel cannot be preempted."""
@@ -145,9 +152,10 @@ class Measurement:
             try:
                 with subprocess.Popen(["cyclictest", "-qmNS", "-p", "95", "-i", "500", "-l", str(int(self.seconds * 2000))],
                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as test:
-                    while switch and test.poll() is None:
-                        trace_with("function")
-                        trace_with("nop")
+                    # It says nothing until its end.
+                    while switch and not select.select([test.stdout], [], [], 0)[0]:
+                        write("current_tracer", "function")
+                        write("current_tracer", "nop")
                     found = re.findall(r"Avg:\s*(\d+) Max:\s*(\d+)", test.stdout.read())
             except FileNotFoundError:
                 return
@@ -169,35 +177,59 @@ def machine():
 
 
 def load(path):
+    """The results; ValueError if there are none in the file."""
+    with open(path, "rb") as f:
+        text = f.read()
     try:
-        with open(path) as f:
-            return json.load(f)
-    except FileNotFoundError:
-        return {"runs": []}
+        results = json.loads(text)
+        report({path: results})
+        return results
+    except Exception as e:
+        raise ValueError(f"{path} is damaged, or not of this program") from e
 
 
-def save(path, results):
-    with open(path + ".new", "w") as f:
-        json.dump(results, f, indent=1)
+def save(path, text):
+    with open(path + ".new", "w", encoding="utf-8") as f:
+        f.write(text)
+        f.flush()
         os.fsync(f.fileno())
     os.replace(path + ".new", path)
 
 
-def measure(path, kernel, seconds, times, module=os.path.join(HERE, "bench_probes.ko")):
-    results, faults = load(path), glob.glob("/sys/devices/system/cpu/vulnerabilities/*")
-    m = Measurement(seconds, module)
-    for _ in range(times):
-        for part in m.cost_of_calls, m.modules, m.switches, m.events, m.wakeups:
-            reset()
-            part()
-    results["machine"] = machine()
+def as_json(results):
+    return json.dumps(results, indent=1)
+
+
+def measured(kernel, seconds, times, module=os.path.join(HERE, "bench_probes.ko")):
+    """A run of the running kernel."""
+    m, faults = Measurement(seconds, module), glob.glob("/sys/devices/system/cpu/vulnerabilities/*")
+    try:
+        for _ in range(times):
+            for part in m.cost_of_calls, m.modules, m.switches, m.events, m.wakeups:
+                reset()
+                part()
+    finally:
+        reset()
     off = "mitigations=off" in read("/proc/cmdline").split()
-    results["runs"].append({
+    return {
         "kernel": kernel, "version": os.uname().release, "mitigations": "off" if off else "on", "seconds": seconds,
         "functions": len(read("available_filter_functions").splitlines()),
         "vulnerabilities": {os.path.basename(p): read(p).strip() for p in sorted(faults)},
-        "figures": m.figures})
-    save(path, results)
+        "figures": m.figures}
+
+
+def measure(path, kernel, seconds, times):
+    """Adds a run to a file. It is written before, too: that it cannot be is to be known at once."""
+    results = {"machine": machine(), "runs": []}
+    if os.path.exists(path):
+        old = load(path)
+        differs = [name for name, value in results["machine"].items() if old["machine"].get(name) != value]
+        if differs:
+            raise ValueError(f"{path} is of another machine, or of other settings: {', '.join(differs)}")
+        results = old
+    save(path, as_json(results))
+    results["runs"].append(measured(kernel, seconds, times))
+    save(path, as_json(results))
 
 
 def interval(runs, name):
@@ -214,7 +246,9 @@ def interval(runs, name):
 
 
 def number(x):
-    return "?" if math.isnan(x) else f"{x:,.0f}" if abs(x) >= 100 else f"{x:.1f}"
+    # The sum has no -0.0.
+    return "?" if math.isnan(x) else f"{x:,.0f}" if abs(x) >= 100 else f"{x:.1f}" if abs(x) >= 1 else \
+        f"{round(x, 2) + 0:.2f}"
 
 
 def said_of(name, results):
@@ -235,12 +269,15 @@ def tables(files):
         head, columns, names = ["", "unit"], [], {}
         for path, results in files.items():
             runs = [run for run in results["runs"] if run["mitigations"] == mitigations and "figures" in run]
-            kernels = {run["kernel"]: [r for r in runs if r["kernel"] == run["kernel"]] for run in runs}
+            kernels = {}
+            for run in runs:
+                kernels.setdefault((run["kernel"], run["version"]), []).append(run)
             prefix = f"{path}: " if len(files) > 1 else ""
-            for kernel, its in kernels.items():
-                head.append(f"{prefix}{kernel} {its[0]['version']}" + ", emulated" * results["machine"]["emulated"])
+            head += [f"{prefix}{' '.join(k)}" + ", emulated" * results["machine"]["emulated"] for k in kernels]
             pair = len(kernels) == 2
-            head += [f"{prefix}{' / '.join(kernels)}"] * pair
+            if pair:
+                called, versions = zip(*kernels)
+                head.append(prefix + " / ".join(versions if called[0] == called[1] else called))
             columns.append((list(kernels.values()), pair))
             names |= {name: f["unit"] for run in runs for name, f in run["figures"].items()}
         rows = []
@@ -249,7 +286,8 @@ def tables(files):
             for kernels, pair in columns:
                 figures = [interval(its, name) for its in kernels]
                 row += [f"{number(f[0])} ± {number(f[1])}" if f else "-" for f in figures]
-                row += [f"{figures[0][0] / figures[1][0]:.2f}" if all(figures) and figures[1][0] else "-"] * pair
+                if pair:
+                    row.append(f"{figures[0][0] / figures[1][0]:.2f}" if all(figures) and figures[1][0] else "-")
             rows.append(row)
         if rows:
             found.append((f"Mitigations {mitigations}", head, rows))
@@ -277,19 +315,22 @@ def as_html(notes, parts):
     return "\n".join(lines) + "\n"
 
 
-def report(paths, page=None):
-    """The report as text, which is written to page as HTML, too."""
-    names = {os.path.basename(p) if len({*map(os.path.basename, paths)}) == len(paths) else p: load(p) for p in paths}
-    files = {name: results for name, results in names.items() if "machine" in results}
-    if not files:
-        raise SystemExit(f"ftrace_bench: there are no results in {' '.join(paths)}")
+def report(files):
+    """(notes, tables) of {name: results}, for as_text() and as_html()."""
     notes = [said_of(name, results) for name, results in files.items()]
-    notes.append("Means ± half of the interval of 95 % confidence.")
-    parts = tables(files)
-    if page:
-        with open(page, "w", encoding="utf-8") as f:
-            f.write(as_html(notes, parts))
-    return as_text(notes, parts)
+    return [*notes, "Means ± half of the interval of 95 % confidence."], tables(files)
+
+
+def seconds(text):
+    if not 0 < float(text) < math.inf:
+        raise ValueError(text)
+    return float(text)
+
+
+def times(text):
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
 
 
 def main():
@@ -298,17 +339,24 @@ def main():
     command = commands.add_parser("measure")
     command.add_argument("file")
     command.add_argument("--kernel", default="kernel", metavar="NAME")
-    command.add_argument("--seconds", type=float, default=1)
-    command.add_argument("--times", type=int, default=5)
+    command.add_argument("--seconds", type=seconds, default=1)
+    command.add_argument("--times", type=times, default=5)
     command = commands.add_parser("report")
     command.add_argument("files", nargs="+", metavar="file")
     command.add_argument("--html")
     args = parser.parse_args()
-    if args.command == "measure":
-        measure(args.file, args.kernel, args.seconds, args.times)
-    else:
-        sys.stdout.write(report(args.files, args.html))
+    try:
+        if args.command == "measure":
+            return measure(args.file, args.kernel, args.seconds, args.times)
+        same = len({*map(os.path.basename, args.files)}) < len(args.files)
+        found = report({p if same else os.path.basename(p): load(p) for p in args.files})
+        sys.stdout.write(as_text(*found))
+        if args.html:
+            with open(args.html, "w", encoding="utf-8") as f:
+                f.write(as_html(*found))
+    except (OSError, ValueError) as e:
+        return f"ftrace_bench: {e}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,30 +10,53 @@ has booted again, as the partition tells. Words of the command line, which ftrac
 
 	bench.rounds=N bench.times=N bench.seconds=S	N boots of each kernel and setting
 	bench.id=HEX	the partition's serial number; bench.wait=S: how long to look for it
-	bench.end	turn the machine off at the end, without being asked
+	bench.end	turn the machine off at the end; otherwise Enter does, on any console
 """
 import glob
+import itertools
 import os
+import select
 import subprocess
 import sys
 import time
+import traceback
 
 import ftrace_bench
 
 HERE, MOUNT, INITRD = ftrace_bench.HERE, "/tmp/medium", "/tmp/initrd"
-RESULTS, KEPT = HERE + "/results.json", MOUNT + "/results.json"
+RESULTS, KEPT, PAGE = HERE + "/results.json", MOUNT + "/results.json", MOUNT + "/report.html"
 CMDLINE = open("/proc/cmdline").read().split()
-WORDS = {name: value for name, _, value in (word[6:].partition("=") for word in CMDLINE if word.startswith("bench."))}
+KINDS = {"bench.rounds": ftrace_bench.times, "bench.times": ftrace_bench.times, "bench.seconds": ftrace_bench.seconds,
+         "bench.wait": int, "bench.id": str, "bench.end": str, "bench.turn": str, "bench.initrd": int}
+# Those of the command line, and defaults.
+WORDS = {"bench.rounds": 3, "bench.times": 5, "bench.seconds": 1, "bench.wait": 20}
 # kexec_file_load() and reboot(LINUX_REBOOT_CMD_KEXEC).
 KEXEC = """($kernel, $initrd, $line) = @ARGV;
 open K, $kernel; open I, $initrd; syscall 320, fileno(K), fileno(I), 1 + length $line, $line, 0 and die "kexec: $!\\n";
 syscall 169, 0xfee1dead, 672274793, 0x45584543, 0; die "kexec: $!\\n";"""
 
 
+def take(words):
+    """Puts them into WORDS. Those that are wrong."""
+    wrong = []
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            WORDS[name] = KINDS[name](value)
+        except (KeyError, ValueError):
+            wrong.append(word)
+    return wrong
+
+
+def consoles():
+    """The screen and the serial line."""
+    paths = ["/dev/" + line.split()[0] for line in open("/proc/consoles")]
+    return [path for path in paths if os.path.exists(path)]
+
+
 def say(text):
-    """On each console: the screen and the serial line."""
-    for line in open("/proc/consoles"):
-        with open("/dev/" + line.split()[0], "w", encoding="utf-8") as f:
+    for path in consoles():
+        with open(path, "w", encoding="utf-8") as f:
             f.write(text + "\n")
 
 
@@ -44,53 +67,93 @@ def is_medium(device):
     except OSError:
         return False
     # Of FAT12 and FAT16: the serial number and the label.
-    return boot[43:54] == b"FTRACEBENCH" and f"{int.from_bytes(boot[39:43], 'little'):08x}" == WORDS.get("id")
+    return boot[43:54] == b"FTRACEBENCH" and f"{int.from_bytes(boot[39:43], 'little'):08x}" == WORDS.get("bench.id")
 
 
-def medium():
-    """Mounts the partition, which the kernel may find late. Whether it can be written to."""
-    os.makedirs(MOUNT, exist_ok=True)
-    end = time.monotonic() + float(WORDS.get("wait", 20))
-    while True:
-        for device in map(os.path.basename, glob.glob("/sys/class/block/*")):
-            if is_medium("/dev/" + device):
-                return not subprocess.run(["mount", "-t", "vfat", "-o", "sync", "/dev/" + device, MOUNT]).returncode
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.5)
+def unmount():
+    subprocess.run(["umount", MOUNT], stderr=subprocess.DEVNULL)
+
+
+def mounts(device):
+    """Whether it can be written to; otherwise it is of no use."""
+    if subprocess.run(["mount", "-t", "vfat", "-o", "sync", device, MOUNT]).returncode:
+        return False
+    if not os.statvfs(MOUNT).f_flag & os.ST_RDONLY:
+        return True
+    unmount()
+    return False
+
+
+class Medium:
+    """The partition, which the kernel may find late. After an error nothing more is written to it."""
+
+    def __init__(self):
+        os.makedirs(MOUNT, exist_ok=True)
+        end = time.monotonic() + WORDS["bench.wait"]
+        while True:
+            devices = ["/dev/" + os.path.basename(path) for path in glob.glob("/sys/class/block/*")]
+            found = [device for device in devices if is_medium(device)]
+            if found or time.monotonic() > end:
+                break
+            time.sleep(0.5)
+        self.writable = any(map(mounts, found))
+
+    def write(self, change, *args):
+        try:
+            if self.writable:
+                change(*args)
+        except OSError as e:
+            self.writable = False
+            say(f"The partition FTRACEBENCH is not written to any more: {e}")
 
 
 def plan():
     """[(kernel, setting)]: every other round goes backwards, against what drifts."""
     kernels = sorted(os.listdir(HERE + "/kernels"), reverse=True)
     one = [(kernel, setting) for setting in ("on", "off") for kernel in kernels]
-    return [turn for n in range(int(WORDS.get("rounds", 3))) for turn in one[::-1 if n % 2 else 1]]
+    return [turn for n in range(WORDS["bench.rounds"]) for turn in one[::-1 if n % 2 else 1]]
 
 
-def begun(writable):
+def set_aside():
+    """Gives the files of another measurement names that are free."""
+    for n in itertools.count(1):
+        names = {KEPT: f"{MOUNT}/results-{n}.json", PAGE: f"{MOUNT}/report-{n}.html"}
+        if not any(map(os.path.exists, names.values())):
+            break
+    for old, new in names.items():
+        if os.path.exists(old):
+            os.rename(old, new)
+
+
+def begun(medium):
     """The results when the loader has booted: those of a measurement that was cut off, or none."""
     now = {"machine": ftrace_bench.machine(), "turns": len(plan()), "runs": []}
-    if writable and os.path.exists(KEPT):
+    try:
         old = ftrace_bench.load(KEPT)
-        if old | {"runs": []} == now and len(old["runs"]) < len(plan()):
+        # One that has ended has a word more.
+        if old | {"runs": []} == now:
             return old
-        os.rename(KEPT, f"{MOUNT}/results-{len(os.listdir(MOUNT))}.json")
+    except (OSError, ValueError):
+        pass
+    medium.write(set_aside)
     return now
 
 
-def turn(results, writable):
+def keep(results, medium):
+    medium.write(ftrace_bench.save, KEPT, ftrace_bench.as_json(results))
+
+
+def turn(results, medium):
     """One more run. Until it ends, the partition has it without figures."""
     kernel, setting = plan()[len(results["runs"])]
     say(f"{len(results['runs']) + 1} of {len(plan())}: measuring {kernel}, mitigations {setting}")
     cut_off = results | {"runs": [*results["runs"], {"kernel": kernel, "mitigations": setting}]}
-    if writable:
-        ftrace_bench.save(KEPT, cut_off)
+    keep(cut_off, medium)
     try:
-        ftrace_bench.measure(RESULTS, kernel, float(WORDS.get("seconds", 1)), int(WORDS.get("times", 5)),
-                             f"{HERE}/modules/{kernel}.ko")
-        return ftrace_bench.load(RESULTS)
-    except (OSError, SystemExit) as e:
-        say(f"failed: {e}")
+        run = ftrace_bench.measured(kernel, WORDS["bench.seconds"], WORDS["bench.times"], f"{HERE}/modules/{kernel}.ko")
+        return results | {"runs": [*results["runs"], run]}
+    except (Exception, SystemExit):
+        say("failed: " + traceback.format_exc())
         return cut_off
 
 
@@ -104,58 +167,65 @@ def archive(path):
     return found
 
 
-def go_on(results, writable):
+def go_on(results, medium):
     """In the next kernel, with the initramfs that the loader has read."""
     kernel, setting = plan()[len(results["runs"])]
     with open("/sys/firmware/initrd", "rb") as f:
         initrd = f.read()
-    size = int(WORDS.get("initrd", len(initrd)))
+    size = WORDS.get("bench.initrd", len(initrd))
     with open(INITRD, "wb") as f:
         f.write(initrd[:size] + b"\0" * (-size % 4) + archive(RESULTS))
-    old = ("quiet", "bench.turn", "bench.initrd=", "mitigations=", "BOOT_IMAGE=") + ("bench.wait=",) * (not writable)
+    old = ("quiet", "bench.turn", "bench.initrd=", "mitigations=", "BOOT_IMAGE=")
+    old += ("bench.wait=",) * (not medium.writable)
     line = [word for word in CMDLINE if not word.startswith(old)] + ["quiet", "bench.turn", f"bench.initrd={size}"]
-    line += ["bench.wait=0"] * (not writable) + ["mitigations=off"] * (setting == "off")
-    if writable:
-        subprocess.run(["umount", MOUNT])
+    line += ["bench.wait=0"] * (not medium.writable) + ["mitigations=off"] * (setting == "off")
+    unmount()
     os.sync()
     subprocess.run(["perl", "-e", KEXEC, f"{HERE}/kernels/{kernel}", INITRD, " ".join(line)], check=True)
 
 
 def leaf_through(lines):
-    """The screen goes on only when it is told to. Lines may take two of it."""
-    if "end" in WORDS:
+    """A screen goes on only when it is told to, on any console. Lines may take two of it."""
+    if "bench.end" in WORDS:
         return
-    with open("/dev/console") as f:
-        size = max(os.get_terminal_size(f.fileno()).lines // 2, 10)
-        for n in range(0, len(lines), size):
-            say("\n".join(lines[n:n + size]) + "\n")
-            say("Press Enter to " + ("read on." if n + size < len(lines) else "turn the machine off."))
-            f.readline()
+    fds = [os.open(path, os.O_RDONLY | os.O_NOCTTY) for path in consoles()]
+    size = max([10, *(os.get_terminal_size(fd).lines // 2 for fd in fds)])
+    for n in range(0, len(lines), size):
+        say("\n".join(lines[n:n + size]) + "\n")
+        say("Press Enter to " + ("read on." if n + size < len(lines) else "turn the machine off."))
+        for fd in select.select(fds, [], [])[0]:
+            os.read(fd, 1024)
 
 
 def main():
-    writable = medium()
-    if "turn" in WORDS:
-        results = turn(ftrace_bench.load(RESULTS), writable)
+    if wrong := take(word for word in CMDLINE if word.startswith("bench.")):
+        raise ValueError(f"words of the command line are wrong: {' '.join(wrong)}")
+    medium = Medium()
+    if "bench.turn" in WORDS:
+        results = turn(ftrace_bench.load(RESULTS), medium)
     else:
         say("Measuring the costs of function tracing. Nothing but the partition FTRACEBENCH is written to.")
-        results = begun(writable)
-    for path in [RESULTS, KEPT][:1 + writable]:
-        ftrace_bench.save(path, results)
+        results = begun(medium)
+    ftrace_bench.save(RESULTS, ftrace_bench.as_json(results))
+    keep(results, medium)
     if len(results["runs"]) < len(plan()):
-        go_on(results, writable)
-    text = ftrace_bench.report([RESULTS], MOUNT + "/report.html")
-    if writable:
-        subprocess.run(["umount", MOUNT])
-    text += "\n" + ("report.html and results.json are on the partition FTRACEBENCH." if writable else
-                    "The medium cannot be written to: this screen is the only report.")
+        go_on(results, medium)
+    found = ftrace_bench.report({"results.json": results})
+    text = ftrace_bench.as_text(*found)
     say("\n" + text)
-    leaf_through(text.splitlines())
+    medium.write(ftrace_bench.save, PAGE, ftrace_bench.as_html(*found))
+    keep(results | {"ended": True}, medium)
+    unmount()
+    note = "report.html and results.json are on the partition FTRACEBENCH." if medium.writable else \
+        "The medium cannot be written to: this screen is the only report."
+    say(note)
+    leaf_through([*text.splitlines(), "", note])
 
 
 if __name__ == "__main__":
     try:
         main()
     except Exception as e:
+        say(traceback.format_exc())
         leaf_through([f"The measurement has ended: {e!r}"])
         sys.exit(1)
