@@ -72,6 +72,10 @@ $(filter-out demo,$(KERNELS)):
 	@harness/setup build $(NEEDS)
 	@harness/kernel $@
 
+# The packages for a target are named before its kernels are built, which takes long.
+setup-%:
+	@harness/setup build $(subst +, ,$*)
+
 # The first is a directory, too: it would be up to date.
 kernel test-kernel:
 	@echo 'error: a kernel is built by its own name: make ours, make ours-test' >&2; false
@@ -88,57 +92,47 @@ try:
 take_old = $(if $(AGAINST),harness/bench-report --take '$(call quoted,$(AGAINST))',:)
 with_old = $(if $(AGAINST),--against build/bench/against.json)
 
-bench: ours stock ours-bpf stock-bpf
+bench: setup-btf+guest+charts ours stock ours-bpf stock-bpf
 	@$(take_old)
-	@harness/setup guest charts
 	@tools/testing/sitetable/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
 	@harness/bench-scale --max 100000
 	@harness/bench-report $(with_old)
 
-bench-quick: ours stock
+bench-quick: setup-guest+charts ours stock
 	@$(take_old)
-	@harness/setup guest charts
 	@harness/bench --only function filter graph event profile count guard ops
 	@harness/bench-report $(with_old)
 
-bench-disk: ours-disk stock-disk
-	@harness/setup guest disk
-	@harness/bench-disk $(if $(filter-out 0 no,$(CHECK)),--check,$(WORDS))
+bench-disk: setup-guest+disk ours-disk stock-disk
+	@harness/bench-disk $(if $(filter-out 0 no,$(CHECK)),--check) $(WORDS)
 
-overhead: ours stock overhead/none
-	@harness/setup guest charts
+overhead: setup-guest+charts ours stock overhead/none
 	@harness/overhead
 
 ifneq ($(filter profile,$(MAKECMDGOALS)),)
 $(if $(WHAT),,$(error no commands to count: make profile WHAT='echo function > current_tracer', for example))
 endif
-profile: ours $(AGAINST)
-	@harness/setup guest charts
+profile: setup-guest+charts ours $(AGAINST)
 	@harness/profile $(if $(T),--setup '$(call quoted,$(T))') $(AGAINST:%=--against '%') -- '$(call quoted,$(WHAT))'
 
 cycles: ours stock
 	@harness/cycles
 
-bench-scale: ours stock
-	@harness/setup guest charts
+bench-scale: setup-guest+charts ours stock
 	@harness/bench-scale
 
-bench-rt: ours-rt stock-rt
-	@harness/setup guest
+bench-rt: setup-guest ours-rt stock-rt
 	@harness/bench --only rt
 
-kselftest: ours-test stock-test
-	@harness/setup guest selftests
+kselftest: setup-btf+guest+selftests ours-test stock-test
 	@harness/kselftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
-bpftest: ours-bpf stock-bpf
-	@harness/setup bpf guest
+bpftest: setup-btf+bpf+guest ours-bpf stock-bpf
 	@harness/bpftest $(if $(filter-out 0 no,$(FRESH)),--fresh)
 
-clients: ours-test
-	@harness/setup guest clients
+clients: setup-btf+guest+clients ours-test
 	@harness/check-guest clients-2
 
 deb: tree
@@ -154,12 +148,10 @@ configs: tree
 	@harness/setup build clang guest
 	@harness/configs $(CONFIGS)
 
-fuzz: configs/fuzz
-	@harness/setup guest
+fuzz: setup-guest configs/fuzz
 	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' fuzz-4
 
-torture: configs/fuzz
-	@harness/setup build guest
+torture: setup-guest configs/fuzz
 	@harness/check-guest --kernel configs/fuzz --append 'guest.seconds=$(or $(SECONDS),300)$(SEED:%= guest.seed=%)' torture-4
 
 arches: tree
@@ -188,7 +180,7 @@ ifneq ($(filter-out 0 no,$(CHECK)),)
 endif
 
 check: tree
-	@harness/setup build btf guest host-test
+	@harness/setup build btf guest host-test cross-arm64
 	@harness/check
 
 clean:
