@@ -3,8 +3,8 @@
  * The quick way of the tracer function_graph: calls and returns of functions that no other
  * graph user has hooked are recorded in line.
  *
- * The tracer (trace_functions_graph.c) says when its options ask for nothing but the plain
- * events. With other options, and within the writing of another event, a call takes the
+ * The tracer (trace_functions_graph.c) says when its options ask for events of all calls, and
+ * for which. With other options, and within the writing of another event, a call takes the
  * common way: fgraph_call() with trace_graph_entry(), and
  * trace_graph_return().
  *
@@ -49,35 +49,60 @@ graph_quick_ring(const struct task_struct *task, struct trace_buffer *buffer)
 	return rb_is_off(buffer) ? NULL : rb_idle(buffer);
 }
 
-static __always_inline struct trace_buffer *graph_quick_buffer(const struct fgraph_ops *gops)
+static __always_inline unsigned int graph_quick_size(unsigned int how)
 {
-	const struct trace_array *tr = gops->private;
+	return (how & GRAPH_QUICK_RETADDR ? sizeof(struct fgraph_retaddr_ent_entry) :
+					    sizeof(struct ftrace_graph_ent_entry)) +
+	       (how & GRAPH_QUICK_ARGS ? FTRACE_REGS_MAX_ARGS * sizeof(long) : 0);
+}
 
-	return tr->array_buffer.buffer;
+/* Writes the address, if it is asked for. Returns where the arguments belong. */
+static __always_inline unsigned long *graph_quick_write_retaddr(void *data, unsigned int how,
+								unsigned long retaddr)
+{
+	struct ftrace_graph_ent_entry *entry = data;
+#ifdef CONFIG_FUNCTION_GRAPH_RETADDR
+	struct fgraph_retaddr_ent_entry *with_address = data;
+
+	/* All before the address is in the same place. */
+	static_assert(offsetof(typeof(*entry), graph_ent) ==
+		      offsetof(typeof(*with_address), graph_rent));
+	if (how & GRAPH_QUICK_RETADDR) {
+		with_address->graph_rent.retaddr = retaddr;
+		return with_address->args;
+	}
+#endif
+	return entry->args;
 }
 
 /* Returns whether the function's return is to be hooked. */
 static __always_inline bool graph_quick_enter(struct task_struct *task, struct fgraph_ops *gops,
 					      struct trace_buffer *buffer,
 					      struct ring_buffer_per_cpu *cpu_buffer,
-					      unsigned long ip, unsigned long *retp)
+					      unsigned int how, unsigned long ip,
+					      unsigned long *retp, struct ftrace_regs *fregs)
 {
+	int type = how & GRAPH_QUICK_RETADDR ? TRACE_GRAPH_RETADDR_ENT : TRACE_GRAPH_ENT;
 	u64 meta = gops->ops.graph_meta | FGRAPH_META_SOLE;
 	struct ftrace_graph_ent_entry *entry;
 	struct ftrace_ret_stack *frame;
+	unsigned long *args;
 	void *data;
 
 	if (unlikely(!fgraph_push(task, ip, retp, meta, GRAPH_QUICK_WORDS, &frame)))
 		return false;
-	rb_begin(buffer, cpu_buffer, sizeof(*entry), TRACE_RECORD_LEAF, NULL, &data);
+	rb_begin(buffer, cpu_buffer, graph_quick_size(how), TRACE_RECORD_LEAF, NULL, &data);
 	if (unlikely(!data)) {
 		fgraph_drop_to(task, task->curr_ret_stack - GRAPH_QUICK_WORDS);
 		return false;
 	}
 	entry = data;
-	trace_record_entry(&entry->ent, trace_word_without(TRACE_GRAPH_ENT, 0));
+	trace_record_entry(&entry->ent, trace_word_without(type, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = ++task->curr_ret_depth;
+	args = graph_quick_write_retaddr(data, how, *retp);
+	if (how & GRAPH_QUICK_ARGS)
+		trace_record_args(args, fregs);
 	/*
 	 * Late, so that the time that this takes is not the function's; but while this is a
 	 * writer, as the clock may be traced.
@@ -87,43 +112,64 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 	return true;
 }
 
-/* fgraph_call() and trace_graph_entry(), in line. */
-__no_stack_protector
-static void graph_quick_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
-			     struct ftrace_regs *fregs)
+/* fgraph_call() and trace_graph_entry(), in line; plain events alone, unless @any. */
+static __always_inline void graph_quick_hook(unsigned long ip, unsigned long *retp,
+					     struct ftrace_callset *cs, struct ftrace_regs *fregs,
+					     bool any)
 {
 	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 	struct ring_buffer_per_cpu *cpu_buffer = NULL;
+	struct trace_array *tr = gops->private;
 	struct task_struct *task = current;
 	struct trace_buffer *buffer;
+	unsigned int how;
 
 	if (unlikely(!fgraph_can_hook(task, retp)))
 		return;
 	preempt_disable_notrace();
-	/* It is another one if there are pids, and if the user has just gone. */
-	if (likely(READ_ONCE(ops->quick) && gops->entryfunc == trace_graph_entry)) {
-		buffer = graph_quick_buffer(gops);
+	how = READ_ONCE(tr->graph_quick);
+	/* The callback is another one if there are pids, and if the user has just gone. */
+	if (likely((any ? how : how == GRAPH_QUICK) && gops->entryfunc == gops->saved_func)) {
+		buffer = tr->array_buffer.buffer;
 		cpu_buffer = graph_quick_ring(task, buffer);
 	}
 	if (likely(cpu_buffer) &&
-	    likely(graph_quick_enter(task, gops, buffer, cpu_buffer, ip, retp))) {
+	    likely(graph_quick_enter(task, gops, buffer, cpu_buffer, any ? how : GRAPH_QUICK, ip,
+				     retp, fregs))) {
 		*retp = FTRACE_RETURN_HANDLER;
-		trace_guard_count(gops->private, ip, TRACE_GUARD_GRAPH);
+		trace_guard_count(tr, ip, TRACE_GUARD_GRAPH);
 	}
 	preempt_enable_notrace();
 	if (unlikely(!cpu_buffer))
 		fgraph_call(ip, retp, cs, fregs);
 }
 
+__no_stack_protector
+static void graph_quick_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+			     struct ftrace_regs *fregs)
+{
+	graph_quick_hook(ip, retp, cs, fregs, false);
+}
+
 NOKPROBE_SYMBOL(graph_quick_call);
+
+__no_stack_protector
+static void graph_quick_call_any(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+				 struct ftrace_regs *fregs)
+{
+	graph_quick_hook(ip, retp, cs, fregs, true);
+}
+
+NOKPROBE_SYMBOL(graph_quick_call_any);
 
 /* trace_graph_return(), in line. Preemption is off. */
 __no_stack_protector
 static bool graph_quick_return(struct task_struct *task, const struct ftrace_ret_stack *frame,
 			       struct ftrace_regs *fregs, struct fgraph_ops *gops)
 {
-	struct trace_buffer *buffer = graph_quick_buffer(gops);
+	struct trace_array *tr = gops->private;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ftrace_graph_ret_entry *entry;
 	void *data;
@@ -149,19 +195,22 @@ NOKPROBE_SYMBOL(graph_quick_return);
 /**
  * graph_quick_choose - the options of a function_graph tracer are about to change
  * @gops: the graph user of its instance
- * @plain: all calls are recorded, by events of constant size, and the time that a task
- *	   sleeps counts for its functions
+ * @how: bits of enum graph_quick; 0 if a call has to be asked whether it is recorded, or the
+ *	 time that a task sleeps does not count for its functions
  *
- * Called before the user is registered, too.
+ * Called before the user is registered, too. A user that is registered already records calls
+ * with arguments or return addresses by the common way, if it was registered for plain ones.
  *
  * Context: sleeps; takes ftrace_lock.
  */
-void graph_quick_choose(struct fgraph_ops *gops, bool plain)
+void graph_quick_choose(struct fgraph_ops *gops, unsigned int how)
 {
+	struct trace_array *tr = gops->private;
+
 	gops->ops.guarded = true;
-	gops->ops.sole_func = graph_quick_call;
+	gops->ops.sole_func = how & ~GRAPH_QUICK ? graph_quick_call_any : graph_quick_call;
 	gops->ops.sole_ret = graph_quick_return;
-	WRITE_ONCE(gops->ops.quick, plain);
+	WRITE_ONCE(tr->graph_quick, how);
 	fgraph_sleep_time_changed();
 	ftrace_times_sleep_time_changed();
 }

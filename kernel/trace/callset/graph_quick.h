@@ -6,6 +6,7 @@
 #ifndef _KERNEL_TRACE_CALLSET_GRAPH_QUICK_H
 #define _KERNEL_TRACE_CALLSET_GRAPH_QUICK_H
 
+#include <linux/bits.h>
 #include <linux/ftrace.h>
 #ifdef CONFIG_FTRACE_CALLSETS
 #include <linux/ftrace_arch.h>
@@ -15,8 +16,20 @@
 #include <linux/types.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * enum graph_quick - how function_graph records calls
+ * @GRAPH_QUICK: all of them, by their whole time
+ * @GRAPH_QUICK_ARGS: with their arguments
+ * @GRAPH_QUICK_RETADDR: with the address that they return to
+ */
+enum graph_quick {
+	GRAPH_QUICK		= BIT(0),
+	GRAPH_QUICK_ARGS	= BIT(1),
+	GRAPH_QUICK_RETADDR	= BIT(2),
+};
+
 #ifdef CONFIG_FTRACE_CALLSETS
-void graph_quick_choose(struct fgraph_ops *gops, bool plain);
+void graph_quick_choose(struct fgraph_ops *gops, unsigned int how);
 
 /* Whether a hook has put an address in the place of a return address. */
 static __always_inline bool fgraph_is_handler(unsigned long addr)
@@ -37,7 +50,7 @@ static __always_inline bool fgraph_hides_caller(unsigned long addr)
 
 unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs);
 #else
-static inline void graph_quick_choose(struct fgraph_ops *gops, bool plain)
+static inline void graph_quick_choose(struct fgraph_ops *gops, unsigned int how)
 {
 }
 

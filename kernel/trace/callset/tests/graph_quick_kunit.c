@@ -109,10 +109,10 @@ static void graph_kunit_call(void)
 	kunit_call_site(1);
 }
 
-static void graph_kunit_expect(struct kunit *test, const char *name, bool args)
+static void graph_kunit_expect(struct kunit *test, const char *name, unsigned int how)
 {
-	unsigned int size = sizeof(struct ftrace_graph_ent_entry) +
-			    args * FTRACE_REGS_MAX_ARGS * sizeof(long);
+	int type = how & GRAPH_QUICK_RETADDR ? TRACE_GRAPH_RETADDR_ENT : TRACE_GRAPH_ENT;
+	unsigned int size = graph_quick_size(how);
 	struct graph_kunit_event events[GRAPH_KUNIT_MAX];
 
 	graph_kunit_call();
@@ -120,7 +120,7 @@ static void graph_kunit_expect(struct kunit *test, const char *name, bool args)
 	for (unsigned int i = 0; i < 4; i += 2) {
 		const struct graph_kunit_event *call = &events[i], *ret = &events[i + 1];
 
-		KUNIT_EXPECT_EQ_MSG(test, call->type, TRACE_GRAPH_ENT, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, call->type, type, "%s", name);
 		KUNIT_EXPECT_EQ_MSG(test, call->ret.func, kunit_site(i / 2), "%s", name);
 		KUNIT_EXPECT_EQ_MSG(test, call->size, size, "%s", name);
 		KUNIT_EXPECT_EQ_MSG(test, ret->type, TRACE_GRAPH_RET, "%s", name);
@@ -136,9 +136,9 @@ static void graph_kunit_expect(struct kunit *test, const char *name, bool args)
 #endif
 }
 
-static bool graph_kunit_is_quick(void)
+static unsigned int graph_kunit_how(void)
 {
-	return graph_kunit_tr->gops->ops.quick;
+	return graph_kunit_tr->graph_quick;
 }
 
 static int graph_kunit_option(const char *option)
@@ -152,33 +152,35 @@ static int graph_kunit_option(const char *option)
 struct graph_kunit_option {
 	const char	*set;
 	const char	*unset;
-	bool		is_plain;
-	bool		args;
+	unsigned int	how;
 };
 
 static const struct graph_kunit_option graph_kunit_options[] = {
-	{ "funcgraph-tail",	"nofuncgraph-tail",	true },
-	{ "nosleep-time",	"sleep-time",		false },
-	{ "nofuncgraph-irqs",	"funcgraph-irqs",	false },
+	{ "funcgraph-tail",	"nofuncgraph-tail",	GRAPH_QUICK },
+	{ "nosleep-time",	"sleep-time",		0 },
+	{ "nofuncgraph-irqs",	"funcgraph-irqs",	0 },
 #ifdef CONFIG_FUNCTION_TRACE_ARGS
-	{ "funcgraph-args",	"nofuncgraph-args",	false, true },
+	{ "funcgraph-args",	"nofuncgraph-args",	GRAPH_QUICK | GRAPH_QUICK_ARGS },
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_RETADDR
+	{ "funcgraph-retaddr",	"nofuncgraph-retaddr",	GRAPH_QUICK | GRAPH_QUICK_RETADDR },
 #endif
 };
 
 /* Each option of a running tracer, set and unset again. */
 static void graph_options(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, graph_kunit_is_quick());
-	graph_kunit_expect(test, "nothing", false);
+	KUNIT_EXPECT_EQ(test, graph_kunit_how(), GRAPH_QUICK);
+	graph_kunit_expect(test, "nothing", GRAPH_QUICK);
 	for (unsigned int i = 0; i < ARRAY_SIZE(graph_kunit_options); i++) {
 		const struct graph_kunit_option *row = &graph_kunit_options[i];
 
 		KUNIT_EXPECT_EQ(test, graph_kunit_option(row->set), 0);
-		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_is_quick(), row->is_plain, "%s", row->set);
-		graph_kunit_expect(test, row->set, row->args);
+		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_how(), row->how, "%s", row->set);
+		graph_kunit_expect(test, row->set, row->how);
 		KUNIT_EXPECT_EQ(test, graph_kunit_option(row->unset), 0);
-		KUNIT_EXPECT_TRUE_MSG(test, graph_kunit_is_quick(), "%s", row->unset);
-		graph_kunit_expect(test, row->unset, false);
+		KUNIT_EXPECT_EQ_MSG(test, graph_kunit_how(), GRAPH_QUICK, "%s", row->unset);
+		graph_kunit_expect(test, row->unset, GRAPH_QUICK);
 	}
 }
 
@@ -189,7 +191,7 @@ static void graph_common_way(struct kunit *test)
 	const unsigned long busy = BIT(TRACE_RECORD_RECURSION_BIT + 1);
 
 	current->trace_recursion |= busy;
-	graph_kunit_expect(test, "the common way", false);
+	graph_kunit_expect(test, "the common way", GRAPH_QUICK);
 	current->trace_recursion &= ~busy;
 }
 
@@ -210,7 +212,7 @@ static void graph_no_events(struct kunit *test)
 	tracer_tracing_off(graph_kunit_tr);
 	graph_kunit_call();
 	tracer_tracing_on(graph_kunit_tr);
-	graph_kunit_expect(test, "on again", false);
+	graph_kunit_expect(test, "on again", GRAPH_QUICK);
 }
 
 static int graph_kunit_suite_init(struct kunit_suite *suite)
