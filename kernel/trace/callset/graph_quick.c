@@ -120,23 +120,28 @@ static __always_inline void graph_quick_hook(unsigned long ip, unsigned long *re
 	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
 	struct ring_buffer_per_cpu *cpu_buffer = NULL;
-	struct trace_array *tr = gops->private;
 	struct task_struct *task = current;
 	struct trace_buffer *buffer;
+	struct trace_array *tr;
 	unsigned int how;
 
 	if (unlikely(!fgraph_can_hook(task, retp)))
 		return;
 	preempt_disable_notrace();
-	how = READ_ONCE(tr->graph_quick);
-	/* The callback is another one if there are pids, and if the user has just gone. */
-	if (likely((any ? how : how == GRAPH_QUICK) && gops->entryfunc == gops->saved_func)) {
+	/* There is nobody, without an instance, if the user has just gone. */
+	tr = gops->private;
+	if (any)
+		how = likely(tr) ? READ_ONCE(tr->graph_quick) : 0;
+	else
+		how = READ_ONCE(ops->quick) ? GRAPH_QUICK : 0;
+	/* The callback is another one if there are pids. */
+	if (likely(how) &&
+	    likely(gops->entryfunc == (any ? gops->saved_func : trace_graph_entry))) {
 		buffer = tr->array_buffer.buffer;
 		cpu_buffer = graph_quick_ring(task, buffer);
 	}
 	if (likely(cpu_buffer) &&
-	    likely(graph_quick_enter(task, gops, buffer, cpu_buffer, any ? how : GRAPH_QUICK, ip,
-				     retp, fregs))) {
+	    likely(graph_quick_enter(task, gops, buffer, cpu_buffer, how, ip, retp, fregs))) {
 		*retp = FTRACE_RETURN_HANDLER;
 		trace_guard_count(tr, ip, TRACE_GUARD_GRAPH);
 	}
@@ -210,6 +215,7 @@ void graph_quick_choose(struct fgraph_ops *gops, unsigned int how)
 	gops->ops.guarded = true;
 	gops->ops.sole_func = how & ~GRAPH_QUICK ? graph_quick_call_any : graph_quick_call;
 	gops->ops.sole_ret = graph_quick_return;
+	WRITE_ONCE(gops->ops.quick, how == GRAPH_QUICK);
 	WRITE_ONCE(tr->graph_quick, how);
 	fgraph_sleep_time_changed();
 	ftrace_times_sleep_time_changed();
