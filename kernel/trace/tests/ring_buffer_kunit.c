@@ -453,7 +453,9 @@ static void rb_kunit_times(struct kunit *test, struct trace_buffer *buffer, cons
 /* A time stamp has not all bits of a clock that counts from 1970. */
 static void rb_kunit_clock_back(struct kunit *test)
 {
-	static const u64 begin[] = { 10 * NSEC_PER_SEC, 3ULL << 59, (3ULL << 59) + 86400 * NSEC_PER_SEC };
+	static const u64 begin[] = {
+		10 * NSEC_PER_SEC, 3ULL << 59, (3ULL << 59) + 86400 * NSEC_PER_SEC,
+	};
 	struct trace_buffer *buffer = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
 	u64 times[RB_KUNIT_TIMES];
 
