@@ -128,7 +128,7 @@ static __always_inline void graph_quick_hook(unsigned long ip, unsigned long *re
 	if (unlikely(!fgraph_can_hook(task, retp)))
 		return;
 	preempt_disable_notrace();
-	/* There is nobody, without an instance, if the user has just gone. */
+	/* If the user has just gone, another one stands here, without an instance. */
 	tr = gops->private;
 	if (any)
 		how = likely(tr) ? READ_ONCE(tr->graph_quick) : 0;
