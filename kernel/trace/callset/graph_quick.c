@@ -156,7 +156,6 @@ static void graph_quick_call(unsigned long ip, unsigned long *retp, struct ftrac
 {
 	graph_quick_hook(ip, retp, cs, fregs, false);
 }
-
 NOKPROBE_SYMBOL(graph_quick_call);
 
 __no_stack_protector
@@ -165,7 +164,6 @@ static void graph_quick_call_any(unsigned long ip, unsigned long *retp, struct f
 {
 	graph_quick_hook(ip, retp, cs, fregs, true);
 }
-
 NOKPROBE_SYMBOL(graph_quick_call_any);
 
 /* trace_graph_return(), in line. Preemption is off. */
@@ -194,7 +192,6 @@ static bool graph_quick_return(struct task_struct *task, const struct ftrace_ret
 	trace_record_finish(cpu_buffer);
 	return true;
 }
-
 NOKPROBE_SYMBOL(graph_quick_return);
 
 /**
