@@ -309,7 +309,7 @@ static unsigned long args_key(unsigned long func)
 }
 
 /* The most that one value writes */
-#define ARG_MAX		(sizeof("0x") + TRACE_TEXT_DEC_MAX)
+#define VALUE_MAX		(sizeof("0x") + TRACE_TEXT_DEC_MAX)
 
 static char *put_args(char *p, const char *text, unsigned int len, const unsigned long *args)
 {
@@ -346,7 +346,7 @@ bool trace_print_args(struct trace_iterator *iter, unsigned long func, const uns
 	name = likely(store) ? name_now(store, args_key(func), TRACE_NAME_ARGS) : NULL;
 	if (unlikely(!name))
 		return false;
-	p = trace_seq_room(&iter->seq, name->len + FTRACE_REGS_MAX_ARGS * ARG_MAX);
+	p = trace_seq_room(&iter->seq, name->len + FTRACE_REGS_MAX_ARGS * VALUE_MAX);
 	if (likely(p))
 		trace_seq_wrote(&iter->seq, put_args(p, &store->text[name->at], name->len, args));
 	return true;

@@ -230,12 +230,15 @@ static __always_inline unsigned int trace_function_size(const struct ftrace_regs
 static __always_inline void trace_record_args(unsigned long *args, struct ftrace_regs *fregs)
 {
 #ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
+	int i = 0;
+
 	if (!fregs)
 		return;
 	/* Then each register is known. */
 	unrolled_full
-	for (int i = 0; i < FTRACE_REGS_MAX_ARGS; i++)
+	do {
 		args[i] = ftrace_regs_get_argument(fregs, i);
+	} while (++i < FTRACE_REGS_MAX_ARGS);
 #endif
 }
 
