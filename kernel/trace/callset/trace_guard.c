@@ -21,7 +21,7 @@
  *
  * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
  * file: see trace_event_throttle(). Both return after a pause, which doubles each time that they
- * leave again, and all when the last limit goes.
+ * leave again, and all when a limit goes.
  *
  * Invariants:
  *  1. An instance has a struct trace_guard from its first limit until it goes.
@@ -210,17 +210,27 @@ static u64 guard_cost[TRACE_GUARD_KINDS];
 static struct workqueue_struct *guard_wq;
 static void guard_scan(struct work_struct *work);
 static DECLARE_DELAYED_WORK(guard_work, guard_scan);
-/* The scans go on by themselves. */
-static int guard_awake;
+/* In jiffies: until then the scans go on by themselves. */
+static unsigned long guard_until;
 
 /* Samples */
 
+/* Also long after it, when jiffies have wrapped. */
+static bool guard_asleep(void)
+{
+	return READ_ONCE(guard_until) - jiffies > 2 * GUARD_PERIOD;
+}
+
 static void guard_kick(struct irq_work *work)
 {
+	if (!guard_asleep())
+		return;
+	WRITE_ONCE(guard_until, jiffies + 2 * GUARD_PERIOD);
 	mod_delayed_work(guard_wq, &guard_work, 0);
 }
 
-static DEFINE_IRQ_WORK(guard_kick_work, guard_kick);
+/* Of each CPU, as one that keeps interrupts off runs its own only after that. */
+static DEFINE_PER_CPU(struct irq_work, guard_kick_work) = IRQ_WORK_INIT_HARD(guard_kick);
 
 static bool guard_has_limit(const struct trace_guard *guard)
 {
@@ -292,9 +302,8 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	if (guard && guard_has_limit(guard)) {
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, guard_step(taken));
 		/* One that goes offline runs no work. The next sample of another queues it. */
-		if (!READ_ONCE(guard_awake) && cpu_online(raw_smp_processor_id()) &&
-		    !xchg(&guard_awake, 1))
-			irq_work_queue(&guard_kick_work);
+		if (guard_asleep() && cpu_online(raw_smp_processor_id()))
+			irq_work_queue(this_cpu_ptr(&guard_kick_work));
 	}
 	preempt_enable_notrace();
 }
@@ -706,10 +715,12 @@ static void guard_scan(struct work_struct *work)
 		if (tr->callset.guard)
 			next = min(next, guard_scan_instance(tr->callset.guard, now));
 	}
-	if (guard_restart_steps(now))
+	if (guard_restart_steps(now)) {
 		next = min(next, GUARD_PERIOD);
-	else
-		WRITE_ONCE(guard_awake, 0);
+		WRITE_ONCE(guard_until, jiffies + 2 * GUARD_PERIOD);
+	} else {
+		WRITE_ONCE(guard_until, jiffies - 1);
+	}
 	if (next < MAX_JIFFY_OFFSET)
 		queue_delayed_work(guard_wq, &guard_work, next);
 }
@@ -808,18 +819,21 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 	old = guard->max[limit];
 	WRITE_ONCE(guard->max[limit], max);
 	has = guard_has_limit(guard);
-	if (had == has)
+	if (had == has && (max || !old))
 		return 0;
-	/* Samples from before a time without limits are not of the one that begins now. */
+	/*
+	 * What left for a limit that is gone returns. Samples from before a time without limits
+	 * are not of the one that begins now.
+	 */
 	ret = guard_return_now(guard, "");
 	if (ret < 0) {
 		WRITE_ONCE(guard->max[limit], old);
 		return ret;
 	}
 	guard->last = trace_guard_clock();
-	if (has)
+	if (has > had)
 		static_branch_inc(&trace_guard_on);
-	else
+	else if (has < had)
 		static_branch_dec(&trace_guard_on);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/prandom.h>
 
 #define GUARD_KUNIT_NR	4
 
@@ -682,6 +683,191 @@ static void guard_kunit_many_cpus(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 }
 
+#define GUARD_KUNIT_EVENTS	24
+#define GUARD_KUNIT_MOST	100
+#define GUARD_KUNIT_NS		1000
+#define GUARD_KUNIT_PERCENT	5
+/* Records of a scan that cost so much. */
+#define GUARD_KUNIT_BUDGET	(GUARD_PERIOD_NS / 100 * GUARD_KUNIT_PERCENT / GUARD_KUNIT_NS)
+
+struct guard_kunit_event {
+	struct trace_event_class	class;
+	struct trace_event_call		call;
+	struct trace_event_file		file;
+	char				name[16];
+	int				cpu;
+	u32				usual;
+	u32				records;
+	u64				left;
+	bool				was_out;
+};
+
+static bool guard_kunit_is_out(const struct guard_kunit_event *event)
+{
+	return test_bit(EVENT_FILE_FL_THROTTLED_BIT, &event->file.flags);
+}
+
+/* For five seconds an event is rare or frequent. At times one has a burst of a tenth of a second. */
+static void guard_kunit_record(struct trace_guard *guard, struct guard_kunit_event *events,
+			       struct rnd_state *rnd, bool changes)
+{
+	for (unsigned int i = 0; i < GUARD_KUNIT_EVENTS; i++) {
+		struct guard_kunit_event *event = &events[i];
+		u32 random = prandom_u32_state(rnd);
+
+		if (changes) {
+			event->cpu = cpumask_nth(random / 4 % num_possible_cpus(),
+						 cpu_possible_mask);
+			event->usual = random % 4 ? random % 40 : 200 + random % 5000;
+		}
+		event->records = random % 512 == i ? 50000 : event->usual;
+		event->was_out = guard_kunit_is_out(event);
+		if (event->was_out)
+			event->records = 0;
+		if (event->records)
+			guard_note(per_cpu_ptr(guard->cpu, event->cpu), (unsigned long)&event->file,
+				   TRACE_GUARD_EVENT, event->records);
+	}
+}
+
+/* Those leave that are too frequent, and no others. */
+static void guard_kunit_judge_rate(struct kunit *test, struct guard_kunit_event *events)
+{
+	for (unsigned int i = 0; i < GUARD_KUNIT_EVENTS; i++) {
+		if (!events[i].was_out)
+			KUNIT_EXPECT_EQ(test, guard_kunit_is_out(&events[i]),
+					events[i].records > GUARD_KUNIT_MOST);
+	}
+}
+
+/* Those that stay cost no more than they may. None leaves of a CPU where all cost no more. */
+static void guard_kunit_judge_overhead(struct kunit *test, struct guard_kunit_event *events)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		unsigned int all = 0, stay = 0, leave = 0;
+
+		for (unsigned int i = 0; i < GUARD_KUNIT_EVENTS; i++) {
+			bool out = guard_kunit_is_out(&events[i]);
+
+			if (events[i].cpu != cpu)
+				continue;
+			all += events[i].records;
+			stay += out ? 0 : events[i].records;
+			leave += out && !events[i].was_out;
+		}
+		KUNIT_EXPECT_LE(test, stay, GUARD_KUNIT_BUDGET);
+		if (all <= GUARD_KUNIT_BUDGET)
+			KUNIT_EXPECT_EQ(test, leave, 0);
+	}
+}
+
+/* Each has one row at most, and is back when its pause is over. */
+static void guard_kunit_judge_rows(struct kunit *test, struct trace_guard *guard, u64 now)
+{
+	struct guard_row *row, *other;
+
+	list_for_each_entry(row, &guard->rows, node) {
+		unsigned int same = 0;
+
+		list_for_each_entry(other, &guard->rows, node)
+			same += other->key == row->key;
+		KUNIT_EXPECT_EQ(test, same, 1);
+		KUNIT_EXPECT_EQ(test, row->out, guard_is_out(guard, row));
+		if (row->out)
+			KUNIT_EXPECT_LT(test, now, guard_due(row));
+	}
+}
+
+/* A minute and a half of random loads on a clock that is made up, under one limit. */
+static void guard_kunit_load(struct kunit *test, struct trace_guard *guard,
+			     struct guard_kunit_event *events, enum guard_limit limit)
+{
+	u64 now = guard->last;
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, limit);
+	for (unsigned int scan = 0; scan < 900; scan++) {
+		now += GUARD_PERIOD_NS;
+		guard_kunit_record(guard, events, &rnd, scan % 50 == 0);
+		guard_scan_instance(guard, now);
+		if (limit == GUARD_LIMIT_RATE)
+			guard_kunit_judge_rate(test, events);
+		else
+			guard_kunit_judge_overhead(test, events);
+		guard_kunit_judge_rows(test, guard, now);
+	}
+	guard_return(guard, "", now);
+	guard_scan_instance(guard, now + GUARD_MAX_PAUSE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+}
+
+static void guard_kunit_loads(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	struct guard_kunit_event *events;
+	u64 cost;
+
+	guard->cpu = alloc_percpu(struct guard_cpu);
+	events = kunit_kcalloc(test, GUARD_KUNIT_EVENTS, sizeof(*events), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, guard->cpu && events);
+	for (unsigned int i = 0; i < GUARD_KUNIT_EVENTS; i++) {
+		struct guard_kunit_event *event = &events[i];
+
+		snprintf(event->name, sizeof(event->name), "kunit%u", i);
+		event->class.system = "guard";
+		event->call.class = &event->class;
+		event->call.name = event->name;
+		event->file.event_call = &event->call;
+		event->file.tr = guard->tr;
+		list_add_tail(&event->file.list, &guard->tr->events);
+	}
+
+	guard(mutex)(&guard_mutex);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+
+	guard->max[GUARD_LIMIT_RATE] = GUARD_KUNIT_MOST * NSEC_PER_SEC / GUARD_PERIOD_NS;
+	guard_kunit_load(test, guard, events, GUARD_LIMIT_RATE);
+
+	cost = guard_cost[TRACE_GUARD_EVENT];
+	WRITE_ONCE(guard_cost[TRACE_GUARD_EVENT], GUARD_KUNIT_NS * 1000);
+	guard->max[GUARD_LIMIT_RATE] = 0;
+	guard->max[GUARD_LIMIT_OVERHEAD] = GUARD_KUNIT_PERCENT;
+	guard_kunit_load(test, guard, events, GUARD_LIMIT_OVERHEAD);
+	WRITE_ONCE(guard_cost[TRACE_GUARD_EVENT], cost);
+	free_percpu(guard->cpu);
+}
+
+/* While a CPU with samples keeps interrupts off, those of others queue the scan. */
+static void guard_kunit_kick(struct kunit *test)
+{
+	struct trace_array *tr = guard_kunit_guard(test)->tr;
+	struct irq_work *kick;
+	bool asleep;
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+
+	KUNIT_EXPECT_NOT_NULL(test, guard_get(tr));
+	if (!tr->callset.guard)
+		return;
+	tr->callset.guard->max[GUARD_LIMIT_RATE] = 1;
+	scoped_guard(irqsave) {
+		WRITE_ONCE(guard_until, jiffies - 1);
+		kick = this_cpu_ptr(&guard_kick_work);
+		trace_guard_sample(tr, 16, TRACE_GUARD_EVENT);
+		asleep = guard_asleep();
+	}
+	KUNIT_EXPECT_TRUE(test, asleep);
+	irq_work_sync(kick);
+	KUNIT_EXPECT_FALSE(test, guard_asleep());
+	tr->callset.guard->max[GUARD_LIMIT_RATE] = 0;
+	trace_guard_forget(tr);
+	ftrace_free_filter(tr->ops);
+}
+
 /* An instance goes with a limit, and with an event that is throttled. */
 static void guard_kunit_forget(struct kunit *test)
 {
@@ -772,6 +958,8 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_probe),
 	KUNIT_CASE(guard_kunit_shared),
 	KUNIT_CASE(guard_kunit_many_cpus),
+	KUNIT_CASE(guard_kunit_loads),
+	KUNIT_CASE(guard_kunit_kick),
 	KUNIT_CASE(guard_kunit_forget),
 	KUNIT_CASE(guard_kunit_measure),
 	{ }
