@@ -13,6 +13,7 @@
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 #include <linux/trace_events.h>
@@ -196,9 +197,14 @@ static __always_inline void trace_record_end(const struct trace_record *record)
 
 /* Functions */
 
-/* Whether a callback is busy with the task. The bit for graph filters stays after a call. */
+/*
+ * Whether a callback is busy with the task. The bit for graph filters stays after a call. What is
+ * to be warned of is left to the other way.
+ */
 static __always_inline unsigned long trace_record_busy(const struct task_struct *task)
 {
+	if (IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) && !rcu_is_watching())
+		return 1;
 	return READ_ONCE(task->trace_recursion) & ~BIT(TRACE_IRQ_BIT);
 }
 
@@ -225,6 +231,9 @@ static __always_inline unsigned int trace_function_size(const struct ftrace_regs
 {
 	return sizeof(struct ftrace_entry) + (fregs ? FTRACE_REGS_MAX_ARGS * sizeof(long) : 0);
 }
+
+/* On 32 bits, some arguments are on the stack, and what reads these may be traced. */
+#define TRACE_RECORD_ARGS	IS_ENABLED(CONFIG_64BIT)
 
 /* The arguments of a call, unless @fregs is NULL. */
 static __always_inline void trace_record_args(unsigned long *args, struct ftrace_regs *fregs)

@@ -103,16 +103,17 @@ static __always_inline bool fprobe_quick_enter(struct task_struct *task, unsigne
 	meta = fprobe_graph_ops.ops.graph_meta | FGRAPH_META_SOLE;
 	if (unlikely(!fgraph_push(task, ip, retp, meta, words, &frame)))
 		return true;
+	task->curr_ret_depth++;
 	quick = fprobe_quick_of(frame);
 	quick->fp = fp;
 	quick->size = size;
 	if (fp->entry_handler &&
 	    fp->entry_handler(fp, ip, ftrace_regs_get_return_address(fregs), fregs,
 			      size ? quick->data : NULL)) {
+		task->curr_ret_depth--;
 		fgraph_drop_to(task, task->curr_ret_stack - words);
 		return true;
 	}
-	task->curr_ret_depth++;
 	*retp = FTRACE_RETURN_HANDLER;
 	return true;
 }

@@ -56,9 +56,13 @@ static __always_inline unsigned int graph_quick_size(unsigned int how)
 	       (how & GRAPH_QUICK_ARGS ? FTRACE_REGS_MAX_ARGS * sizeof(long) : 0);
 }
 
-/* Writes the address, if it is asked for. Returns where the arguments belong. */
-static __always_inline unsigned long *graph_quick_write_retaddr(void *data, unsigned int how,
-								unsigned long retaddr)
+/*
+ * Writes the address, if it is asked for. Returns where the arguments belong. A function that
+ * was called last by one that is hooked returns to that one's caller.
+ */
+static __always_inline unsigned long *
+graph_quick_write_retaddr(struct task_struct *task, void *data, unsigned int how,
+			  unsigned long retaddr)
 {
 	struct ftrace_graph_ent_entry *entry = data;
 #ifdef CONFIG_FUNCTION_GRAPH_RETADDR
@@ -68,7 +72,8 @@ static __always_inline unsigned long *graph_quick_write_retaddr(void *data, unsi
 	static_assert(offsetof(typeof(*entry), graph_ent) ==
 		      offsetof(typeof(*with_address), graph_rent));
 	if (how & GRAPH_QUICK_RETADDR) {
-		with_address->graph_rent.retaddr = retaddr;
+		with_address->graph_rent.retaddr = unlikely(fgraph_is_handler(retaddr)) ?
+						   ftrace_graph_top_ret_addr(task) : retaddr;
 		return with_address->args;
 	}
 #endif
@@ -88,19 +93,23 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 	struct ftrace_ret_stack *frame;
 	unsigned long *args;
 	void *data;
+	int depth;
 
 	if (unlikely(!fgraph_push(task, ip, retp, meta, GRAPH_QUICK_WORDS, &frame)))
 		return false;
+	/* Before others see that the ring has a writer: an interrupt's functions are deeper. */
+	depth = ++task->curr_ret_depth;
 	rb_begin(buffer, cpu_buffer, graph_quick_size(how), TRACE_RECORD_LEAF, NULL, &data);
 	if (unlikely(!data)) {
+		task->curr_ret_depth--;
 		fgraph_drop_to(task, task->curr_ret_stack - GRAPH_QUICK_WORDS);
 		return false;
 	}
 	entry = data;
 	trace_record_entry(&entry->ent, trace_word_without(type, 0));
 	entry->graph_ent.func = ip;
-	entry->graph_ent.depth = ++task->curr_ret_depth;
-	args = graph_quick_write_retaddr(data, how, *retp);
+	entry->graph_ent.depth = depth;
+	args = graph_quick_write_retaddr(task, data, how, *retp);
 	if (how & GRAPH_QUICK_ARGS)
 		trace_record_args(args, fregs);
 	/*
@@ -209,6 +218,8 @@ void graph_quick_choose(struct fgraph_ops *gops, unsigned int how)
 {
 	struct trace_array *tr = gops->private;
 
+	if (!TRACE_RECORD_ARGS && how & GRAPH_QUICK_ARGS)
+		how = 0;
 	gops->ops.guarded = true;
 	gops->ops.sole_func = how & ~GRAPH_QUICK ? graph_quick_call_any : graph_quick_call;
 	gops->ops.sole_ret = graph_quick_return;

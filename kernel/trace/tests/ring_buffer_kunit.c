@@ -378,9 +378,9 @@ static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
 	u32 number;
 
 	ring_buffer_reset_cpu(buffer, smp_processor_id());
-	for (unsigned int i = 0; i < 20; i++)
-		rb_kunit_write(buffer);
 	page = cpu_buffer->commit_page;
+	while (page == cpu_buffer->commit_page)
+		rb_kunit_write(buffer);
 	stamp = page->page->time_stamp;
 	KUNIT_EXPECT_EQ(test, rb_kunit_pass(iter, 9, &time), 9);
 	event = ring_buffer_iter_peek(iter, NULL);
@@ -397,6 +397,18 @@ static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
 	KUNIT_EXPECT_NOT_NULL(test, event);
 	if (event)
 		KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number + 1);
+
+	/* The rest of the page that was read is in its copy. A gap follows, and is told. */
+	while (page == cpu_buffer->commit_page)
+		rb_kunit_write(buffer);
+	for (; event; event = ring_buffer_iter_peek(iter, NULL)) {
+		if (*(u32 *)ring_buffer_event_data(event) != ++number)
+			break;
+		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+		ring_buffer_iter_advance(iter);
+	}
+	KUNIT_EXPECT_NOT_NULL(test, event);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_iter_dropped(iter));
 }
 
 static void rb_kunit_iterator(struct kunit *test)
