@@ -218,7 +218,8 @@ static unsigned long guard_until;
 /* Also long after it, when jiffies have wrapped. */
 static bool guard_asleep(void)
 {
-	return READ_ONCE(guard_until) - jiffies > 2 * GUARD_PERIOD;
+	return !time_in_range(jiffies, READ_ONCE(guard_until) - 2 * GUARD_PERIOD,
+			      READ_ONCE(guard_until));
 }
 
 static void guard_kick(struct irq_work *work)

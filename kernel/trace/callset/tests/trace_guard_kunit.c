@@ -707,7 +707,7 @@ static bool guard_kunit_is_out(const struct guard_kunit_event *event)
 	return test_bit(EVENT_FILE_FL_THROTTLED_BIT, &event->file.flags);
 }
 
-/* For five seconds an event is rare or frequent. At times one has a burst of a tenth of a second. */
+/* For five seconds an event is rare or frequent. Some have a burst of a tenth of a second. */
 static void guard_kunit_record(struct trace_guard *guard, struct guard_kunit_event *events,
 			       struct rnd_state *rnd, bool changes)
 {
