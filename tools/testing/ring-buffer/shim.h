@@ -31,6 +31,7 @@ typedef int64_t s64;
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define fls(x)			((x) ? 32 - __builtin_clz(x) : 0)
+#define sign_extend64(x, n)	((s64)((x) << (63 - (n))) >> (63 - (n)))
 #define size_add(a, b)		((a) + (b))
 #define size_mul(a, b)		((a) * (b))
 #define struct_size(p, member, n)	offsetof(typeof(*(p)), member[n])
