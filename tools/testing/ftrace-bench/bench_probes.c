@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls a function many times with an empty probe on it, prints how long that
- * took, and refuses to stay loaded. With kind=every it stays, and has an empty
+ * took, and refuses to stay loaded. With kind=printk there is no probe: each
+ * turn is a trace_printk(). With kind=every the module stays, and has an empty
  * callback at every function.
  */
 #include <linux/fprobe.h>
@@ -12,7 +13,7 @@
 
 static char *kind = "none";
 module_param(kind, charp, 0);
-MODULE_PARM_DESC(kind, "none, fprobe, fprobe-entry, kprobe, kretprobe or every");
+MODULE_PARM_DESC(kind, "none, fprobe, fprobe-entry, kprobe, kretprobe, printk or every");
 
 static unsigned int calls = 100000;
 module_param(calls, uint, 0);
@@ -98,6 +99,11 @@ static int __init bench_init(void)
 
 	if (!strcmp(kind, "every"))
 		return register_ftrace_function(&empty_ops);
+	if (!strcmp(kind, "printk")) {
+		for (unsigned int i = 0; i < calls; i++)
+			trace_printk("turn %u of %u\n", i, calls);
+		return -EAGAIN;
+	}
 	ret = bench_register();
 	if (ret) {
 		pr_info("bench_probes: no %s: %d\n", kind, ret);
