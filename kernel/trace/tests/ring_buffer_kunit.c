@@ -301,6 +301,32 @@ static void rb_kunit_woken_delayed(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* A wait for half of the pages that begins when there is no event does not end with the first one. */
+static void rb_kunit_woken_half(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(8 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rb_irq_work *rbwork;
+	unsigned int pages = 1;
+	int cpu, seq;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	migrate_disable();
+	cpu = smp_processor_id();
+	rbwork = &buffer->buffers[cpu]->irq_work;
+	seq = atomic_read(&rbwork->seq);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(buffer, cpu, NULL, NULL, 50), 0);
+	for (; pages < 8; pages++) {
+		rb_kunit_write_page(buffer);
+		irq_work_sync(&rbwork->work);
+		if (atomic_read(&rbwork->seq) != seq)
+			break;
+	}
+	migrate_enable();
+	KUNIT_EXPECT_GE(test, pages, 3);
+	KUNIT_EXPECT_LE(test, pages, 4);
+	ring_buffer_free(buffer);
+}
+
 /* Iterators */
 
 static u64 rb_kunit_time;
@@ -499,6 +525,7 @@ static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_contexts),
 	KUNIT_CASE(rb_kunit_recursion),
 	KUNIT_CASE(rb_kunit_woken_delayed),
+	KUNIT_CASE(rb_kunit_woken_half),
 	KUNIT_CASE(rb_kunit_iterator),
 	KUNIT_CASE(rb_kunit_clock_back),
 	{ }
