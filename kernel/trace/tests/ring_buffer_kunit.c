@@ -301,7 +301,7 @@ static void rb_kunit_woken_delayed(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* A wait for half of the pages that begins when there is no event does not end with the first one. */
+/* A wait for half of the pages does not end with the first one, though there was no event. */
 static void rb_kunit_woken_half(struct kunit *test)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(8 * PAGE_SIZE, RB_FL_OVERWRITE);
