@@ -141,6 +141,7 @@ bool rb_enter_nested(struct ring_buffer_per_cpu *cpu_buffer)
 	}
 	/* A writer that interrupts this one writes the same there. */
 	cpu_buffer->saved[depth] = outer;
+	/* Only now is this a writer, and before it claims anything. */
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers,
 		   overlaps << RB_OVERLAP_SHIFT | context | (depth + 1));
@@ -321,6 +322,10 @@ void rb_publish_slow(struct ring_buffer_per_cpu *cpu_buffer)
 	u64 write;
 
 	do {
+		/*
+		 * Interrupts leave their events to this writer from here on until it has left, and
+		 * the tail is looked at after that: an event that was left to it is seen here.
+		 */
 		WRITE_ONCE(cpu_buffer->writers, (preempt_count() & RB_CONTEXT_MASK) + 1);
 		barrier();
 		page = rb_publish_pages(cpu_buffer, &write);
@@ -439,6 +444,7 @@ static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *
 		/* A reader that looks at old events sees that first: see rb_iter_head_event(). */
 		smp_wmb();
 		next->page->time_stamp = time;
+		/* An interrupt claims once the page is open, and its index and time are there by then. */
 		barrier();
 		(void)local64_cmpxchg(&next->write, write, ~write & RB_LAP);
 	}
@@ -468,6 +474,7 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 
 	/* First: then nothing is read any more, and the flag of the link stays. */
 	readers = rb_is_readers(commit);
+	/* An interrupt may do all of the following, and move the tail, before the link is read. */
 	barrier();
 	next = rb_page_after(tail);
 	if (next == commit) {
@@ -570,6 +577,7 @@ struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer
 			unsigned int base = rb_free_base(cpu_buffer, old);
 
 			WRITE_ONCE(cpu_buffer->base[base], back ? now : last + delta);
+			/* Before the word that names it, by which interrupts find it. */
 			barrier();
 			new = (old & (RB_LAP | RB_INDEX_MASK)) + all +
 			      ((u64)base << RB_BASE_SHIFT);
@@ -737,6 +745,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 	do {
 		write = local64_read(&page->write);
 		time = rb_last_time(cpu_buffer, page, write);
+		/* The bases are read before the word is compared. */
 		barrier();
 	} while (page == READ_ONCE(cpu_buffer->tail_page) && local64_read(&page->write) != write);
 	if (page != READ_ONCE(cpu_buffer->tail_page)) {

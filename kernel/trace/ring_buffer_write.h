@@ -84,6 +84,7 @@ static __always_inline bool rb_enter(struct ring_buffer_per_cpu *cpu_buffer)
 /* Stops being a writer without having written. */
 static __always_inline void rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 {
+	/* After all that it did as a writer. */
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers,
 		   cpu_buffer->saved[(cpu_buffer->writers & RB_DEPTH_MASK) - 1]);
@@ -136,6 +137,7 @@ static __always_inline bool rb_publish_fast(struct ring_buffer_per_cpu *cpu_buff
 	local_set(&page->page->commit, write & RB_INDEX_MASK);
 	if (unlikely(cpu_buffer->publish_slow))
 		return false;
+	/* An interrupt that finds no writer finds the index published. */
 	barrier();
 	WRITE_ONCE(cpu_buffer->writers, 0);
 	/* A writer that came after the index was read, and before this, left it to this one. */

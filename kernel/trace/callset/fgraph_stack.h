@@ -57,6 +57,11 @@ static __always_inline u64 *fgraph_top(unsigned long *stack, unsigned long end)
 static __always_inline void fgraph_set_top(struct task_struct *task, unsigned int end, u64 *top,
 					   u64 meta)
 {
+	/*
+	 * The word is there before an interrupt can find it by the end. One that came before that
+	 * has put its own calls there: the word is written again after the end, which keeps
+	 * interrupts off it.
+	 */
 	WRITE_ONCE(*top, meta);
 	barrier();
 	WRITE_ONCE(task->curr_ret_stack, end);
@@ -164,6 +169,7 @@ static __always_inline bool fgraph_push(struct task_struct *task, unsigned long 
 		       meta | FIELD_PREP(FGRAPH_META_WORDS, words));
 	frame->func = ip;
 	frame->ret = *retp;
+	/* An interrupt's unwinder that finds retp finds the address to return to. */
 	barrier();
 	WRITE_ONCE(frame->retp, arch_ftrace_return_place(retp));
 	*framep = frame;
