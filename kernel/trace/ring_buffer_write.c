@@ -444,7 +444,7 @@ static void rb_open(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *
 		/* A reader that looks at old events sees that first: see rb_iter_head_event(). */
 		smp_wmb();
 		next->page->time_stamp = time;
-		/* An interrupt claims once the page is open, and its index and time are there by then. */
+		/* Before an interrupt can claim there: it finds the time of the page. */
 		barrier();
 		(void)local64_cmpxchg(&next->write, write, ~write & RB_LAP);
 	}

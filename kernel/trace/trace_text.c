@@ -236,10 +236,28 @@ static char *put_string(char *to, const char *end, const char *text)
 	return to + len;
 }
 
+/* A format's arguments: as a function has them, or as vbin_printf() has written them. */
+struct text_args {
+	va_list		list;
+	const char	*binary;
+};
+
+/* The next one of those of vbin_printf(): words of 4 bytes, and a long one in two of these. */
+static __always_inline u64 binary_number(struct text_args *args, size_t size)
+{
+	const u32 *at = (const u32 *)PTR_ALIGN(args->binary, sizeof(u32));
+
+	args->binary = (const char *)at + size;
+	return size == sizeof(u64) ? get_unaligned((const u64 *)at) : *at;
+}
+
+#define next_arg(args, type)						\
+	(is_binary ? (type)binary_number(args, sizeof(type)) : va_arg((args)->list, type))
+
 /* Of a format that is kept, or not. */
 static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
 				      const struct trace_text_parsed *kept, const char *format,
-				      va_list args)
+				      bool is_binary, struct text_args *args)
 {
 	const struct trace_text_part *part = is_kept ? kept->parts : NULL;
 	char *start = to, *end = to + room - TRACE_TEXT_DEC_MAX, *text;
@@ -263,23 +281,26 @@ static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
 		}
 		text = to;
 		if (part->type == 'd' || part->type == 'i') {
-			value = part->longs == 2 ? va_arg(args, long long) :
-				part->longs ? va_arg(args, long) : va_arg(args, int);
+			value = part->longs == 2 ? next_arg(args, long long) :
+				part->longs ? next_arg(args, long) : next_arg(args, int);
 			/* Zeros would be behind the sign. */
 			if (part->zero && (s64)value < 0)
 				return -1;
 			to = put_int(to, value);
 		} else if (part->type == 'x' || part->type == 'u') {
-			value = part->longs == 2 ? va_arg(args, unsigned long long) :
-				part->longs ? va_arg(args, unsigned long) :
-				va_arg(args, unsigned int);
+			value = part->longs == 2 ? next_arg(args, unsigned long long) :
+				part->longs ? next_arg(args, unsigned long) :
+				next_arg(args, unsigned int);
 			to = part->type == 'x' ? put_hex(to, value) : put_dec(to, value);
 		} else if (part->type == 's' && !part->longs && !part->zero) {
-			to = put_string(to, end, va_arg(args, const char *));
+			to = put_string(to, end, is_binary ? args->binary :
+						 va_arg(args->list, const char *));
 			if (!to)
 				return -1;
+			if (is_binary)
+				args->binary += to - text + 1;
 		} else if (part->type == 'c' && !part->longs && !part->zero) {
-			*to++ = (char)va_arg(args, int);
+			*to++ = is_binary ? *args->binary++ : (char)va_arg(args->list, int);
 		} else if (part->type == '%' && !part->longs && !part->width) {
 			*to++ = '%';
 		} else {
@@ -308,7 +329,29 @@ static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
  */
 int trace_text_format(char *to, unsigned int room, const char *format, va_list args)
 {
-	return put_format(to, room, false, NULL, format, args);
+	struct text_args copy;
+	int len;
+
+	va_copy(copy.list, args);
+	len = put_format(to, room, false, NULL, format, false, &copy);
+	va_end(copy.list);
+	return len;
+}
+
+/**
+ * trace_text_binary - write as bstr_printf() does, if the format is simple
+ * @to: where to
+ * @room: the characters at @to
+ * @format: the format
+ * @binary: its arguments, as vbin_printf() has written them
+ *
+ * Return: as trace_text_format().
+ */
+int trace_text_binary(char *to, unsigned int room, const char *format, const u32 *binary)
+{
+	struct text_args args = { .binary = (const char *)binary };
+
+	return put_format(to, room, false, NULL, format, true, &args);
 }
 
 /**
@@ -323,5 +366,11 @@ int trace_text_format(char *to, unsigned int room, const char *format, va_list a
 int trace_text_format_kept(char *to, unsigned int room, const struct trace_text_parsed *kept,
 			   va_list args)
 {
-	return put_format(to, room, true, kept, NULL, args);
+	struct text_args copy;
+	int len;
+
+	va_copy(copy.list, args);
+	len = put_format(to, room, true, kept, NULL, false, &copy);
+	va_end(copy.list);
+	return len;
 }

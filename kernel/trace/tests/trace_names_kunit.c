@@ -66,19 +66,24 @@ static struct trace_text_parsed parsed;
 static __printf(2, 3) void format_is(struct kunit *test, const char *format, ...)
 {
 	char got[256], want[256];
+	u32 binary[64];
 	va_list args;
 	int len, done;
 
 	va_start(args, format);
 	len = vsnprintf(want, sizeof(want), format, args);
 	va_end(args);
+	va_start(args, format);
+	vbin_printf(binary, ARRAY_SIZE(binary), format, args);
+	va_end(args);
 	trace_text_keep(&parsed, format);
-	for (int i = 0; i < 2 * (TRACE_TEXT_SPARE + 6); i++) {
-		int room = max(0, len - 3 + i / 2);
+	for (int i = 0; i < 3 * (TRACE_TEXT_SPARE + 6); i++) {
+		int room = max(0, len - 3 + i / 3);
 
 		memset(got, '#', sizeof(got));
 		va_start(args, format);
-		done = i & 1 ? trace_text_format_kept(got, room, &parsed, args) :
+		done = i % 3 == 2 ? trace_text_binary(got, room, format, binary) :
+		       i % 3 ? trace_text_format_kept(got, room, &parsed, args) :
 			       trace_text_format(got, room, format, args);
 		va_end(args);
 		if (got[room] != '#')
