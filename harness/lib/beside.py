@@ -42,7 +42,7 @@ class Suite:
     kernels: tuple          # stock's and ours, under build/
     last: tuple = ()        # prefixes of the cases at the end of the table
     additions: tuple = ()   # names that lib/userspace.py adds to the user space
-    timeout: int = 1800     # seconds for a guest
+    timeout: int = 3000     # seconds for a guest
     quiet: int = None       # for a case on 2 CPUs; without it, one that hangs has the guest's
     mem: str = "1G"
     cpus: dict = dataclasses.field(default_factory=dict)    # {part: number}, where it is not 2

@@ -21,7 +21,7 @@ DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);
  */
 static __always_inline void ftrace_gate_add(unsigned int __percpu *counter, unsigned int n)
 {
-	/* What is inside stays between the two counts. */
+	/* All that is inside stays between the two counts. */
 	barrier();
 	if (IS_ENABLED(CONFIG_X86))
 		this_cpu_add(*counter, n);
