@@ -246,9 +246,12 @@ struct text_args {
 static __always_inline u64 binary_number(struct text_args *args, size_t size)
 {
 	const u32 *at = (const u32 *)PTR_ALIGN(args->binary, sizeof(u32));
+	u64 value = *at;
 
+	if (size == sizeof(value))
+		memcpy(&value, at, sizeof(value));
 	args->binary = (const char *)at + size;
-	return size == sizeof(u64) ? get_unaligned((const u64 *)at) : *at;
+	return value;
 }
 
 #define next_arg(args, type)						\
