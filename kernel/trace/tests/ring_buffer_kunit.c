@@ -314,7 +314,7 @@ static void rb_kunit_woken_half(struct kunit *test)
 	cpu = smp_processor_id();
 	rbwork = &buffer->buffers[cpu]->irq_work;
 	seq = atomic_read(&rbwork->seq);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(buffer, cpu, NULL, NULL, 50), 0);
+	KUNIT_EXPECT_FALSE(test, !!ring_buffer_poll_wait(buffer, cpu, NULL, NULL, 50));
 	for (; pages < 8; pages++) {
 		rb_kunit_write_page(buffer);
 		irq_work_sync(&rbwork->work);
