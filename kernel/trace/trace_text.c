@@ -187,7 +187,7 @@ static __always_inline const char *parse_part(const char *format, struct trace_t
 }
 
 /**
- * trace_text_keep - parse a format, for trace_text_format_kept()
+ * trace_text_keep - parse a format, for trace_text_format()
  * @kept: where to
  * @format: the format
  */
@@ -321,6 +321,7 @@ static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
  * trace_text_format - write as vsnprintf() does, if the format is simple
  * @to: where to
  * @room: the characters at @to
+ * @kept: the format as trace_text_keep() has parsed it; or NULL
  * @format: the format; simple ones have %d, %i, %u, %x, %s, %c and %%, with "l", "ll" or "L",
  *	a width, '0' or '-'
  * @args: its arguments
@@ -330,13 +331,15 @@ static __always_inline int put_format(char *to, unsigned int room, bool is_kept,
  * Return: the length of the text, without a NUL; -1 if the format is not simple, or @room does
  * not do with TRACE_TEXT_SPARE characters more than the text, and @to has to be written again.
  */
-int trace_text_format(char *to, unsigned int room, const char *format, va_list args)
+int trace_text_format(char *to, unsigned int room, const struct trace_text_parsed *kept,
+		      const char *format, va_list args)
 {
 	struct text_args copy;
 	int len;
 
 	va_copy(copy.list, args);
-	len = put_format(to, room, false, NULL, format, false, &copy);
+	len = kept ? put_format(to, room, true, kept, NULL, false, &copy) :
+		     put_format(to, room, false, NULL, format, false, &copy);
 	va_end(copy.list);
 	return len;
 }
@@ -355,25 +358,4 @@ int trace_text_binary(char *to, unsigned int room, const char *format, const u32
 	struct text_args args = { .binary = (const char *)binary };
 
 	return put_format(to, room, false, NULL, format, true, &args);
-}
-
-/**
- * trace_text_format_kept - the same, of a format that trace_text_keep() has parsed
- * @to: where to
- * @room: the characters at @to
- * @kept: the format
- * @args: its arguments
- *
- * Return: as trace_text_format().
- */
-int trace_text_format_kept(char *to, unsigned int room, const struct trace_text_parsed *kept,
-			   va_list args)
-{
-	struct text_args copy;
-	int len;
-
-	va_copy(copy.list, args);
-	len = put_format(to, room, true, kept, NULL, false, &copy);
-	va_end(copy.list);
-	return len;
 }

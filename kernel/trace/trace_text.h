@@ -127,10 +127,9 @@ struct trace_text_parsed {
 #define TRACE_TEXT_SPARE	(TRACE_TEXT_DEC_MAX + TRACE_TEXT_PIECE)
 
 void trace_text_keep(struct trace_text_parsed *kept, const char *format);
-int trace_text_format_kept(char *to, unsigned int room, const struct trace_text_parsed *kept,
-			   va_list args);
 int trace_text_binary(char *to, unsigned int room, const char *format, const u32 *binary);
-__printf(3, 0)
-int trace_text_format(char *to, unsigned int room, const char *format, va_list args);
+__printf(4, 0)
+int trace_text_format(char *to, unsigned int room, const struct trace_text_parsed *kept,
+		      const char *format, va_list args);
 
 #endif /* _TRACE_TEXT_H */
