@@ -144,10 +144,8 @@ pending
 
 # Whether each kind has come and gone three times. However slow the machine is, it gets so far.
 all_came() { awk 'NF > 2 && $2 < 4 { few = 1 } END { exit few }' $debug/counts; }
-begun=$SECONDS seconds=${seconds:-60}
 start $workers
-while [ $((SECONDS - begun)) -lt "$seconds" ] ||
-	{ [ $((SECONDS - begun)) -lt $((8 * seconds)) ] && ! all_came; }; do
+while more "${seconds:-60}" all_came; do
 	sleep 5
 	echo "at $((SECONDS - begun)) s: $(sum 2) users, $(sum 3) calls, $(sum 6) after one"
 done

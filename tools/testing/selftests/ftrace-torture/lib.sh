@@ -134,6 +134,7 @@ worker() { # NAME
 	while [ -d "$dir" ] && [ ! -e $stop ]; do
 		if "$1"; then
 			did=$((did + 1))
+			[ $did != 1 ] || : >$dir/$me.did
 		else
 			not=$((not + 1))
 		fi >/dev/null 2>>$dir/$1.errors
@@ -142,11 +143,21 @@ worker() { # NAME
 }
 start() { # NAME...
 	local w
+	workers=$* begun=$SECONDS
 	for w; do worker "$w" & done
 }
 finish() {
 	: >$stop
 	wait
+}
+# more FOR [TEST]: it is time to go on, as less than FOR seconds have gone since the workers began, or
+# less than eight times as many and a worker has come to nothing, or TEST fails: the machine is slow
+more() {
+	local w gone=$((SECONDS - begun))
+	[ $gone -ge $1 ] || return 0
+	[ $gone -lt $((8 * $1)) ] || return 1
+	for w in $workers; do [ -e $dir/$w.did ] || return 0; done
+	[ ! "$2" ] || ! $2
 }
 times_done() { cut -d' ' -f1 $dir/$1; } # NAME: how often it came to something
 report() { # NAME...

@@ -21,10 +21,9 @@ limit=$(ls max_rate 2>/dev/null)
 start reads forks ${limit:+limits} ${module:+modules}
 
 switches=0 failed=0 silent=0
-end=$((SECONDS + ${seconds:-40}))
 mkdir instances/load
 # Four turns make one of each kind, however slow the machine is.
-while [ $SECONDS -lt $end ] || [ $switches -lt 4 ]; do
+while more "${seconds:-40}" || [ $switches -lt 4 ]; do
 	echo >trace
 	echo function >current_tracer || failed=$((failed + 1))
 	case $((switches % 4)) in

@@ -402,10 +402,9 @@ check "the text was saved" text_save $dir/text
 insmod $mods/detach_watch.ko; result $? "detach_watch.ko is loaded"
 insmod $mods/every_call.ko; result $? "every_call.ko is loaded"
 
-begun=$SECONDS
 rm -f $dir/*.last
 start $workers
-while [ $((SECONDS - begun)) -lt "${seconds:-60}" ] && sound; do
+while more "${seconds:-60}" && sound; do
 	sleep 5
 	echo "at $((SECONDS - begun)) s: $(tr '\n' ' ' <$counts)"
 done
