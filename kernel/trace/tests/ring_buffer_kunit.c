@@ -8,6 +8,7 @@
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/preempt.h>
@@ -301,6 +302,90 @@ static void rb_kunit_woken_delayed(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* No event waits longer than 10 ms. More events, or another reader, do not change that. */
+static void rb_kunit_woken_in_time(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rb_irq_work *rbwork;
+	ktime_t expires, end;
+	int seq;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	rbwork = &buffer->irq_work;
+	seq = atomic_read(&rbwork->seq);
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	rb_kunit_write(buffer);
+	irq_work_sync(&rbwork->work);
+	expires = hrtimer_get_expires(&rbwork->timer);
+	end = ktime_add_ms(ktime_get(), 10);
+	KUNIT_EXPECT_LE(test, expires, end);
+	KUNIT_EXPECT_TRUE(test, expires || atomic_read(&rbwork->seq) != seq);
+
+	mdelay(1);
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	rb_kunit_write(buffer);
+	irq_work_sync(&rbwork->work);
+	if (ktime_before(ktime_get(), expires))
+		KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&rbwork->timer), expires);
+
+	/* A guest may stand still for long, so the timer's time was looked at. It fires. */
+	for (int i = 0; i < 500 && atomic_read(&rbwork->seq) == seq; i++)
+		msleep(20);
+	KUNIT_EXPECT_NE(test, atomic_read(&rbwork->seq), seq);
+	ring_buffer_free(buffer);
+}
+
+/* A reader is not woken again by an event that a full page has woken it for, or that is read. */
+static void rb_kunit_woken_once(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rb_irq_work *rbwork;
+	int seq;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	rbwork = &buffer->irq_work;
+	migrate_disable();
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	rb_kunit_write(buffer);
+	irq_work_sync(&rbwork->work);
+	rb_kunit_write_page(buffer);
+	irq_work_sync(&rbwork->work);
+	migrate_enable();
+	/* The readers look again once. */
+	while (atomic_read(&rbwork->rechecks))
+		rcu_barrier();
+	irq_work_sync(&rbwork->work);
+	seq = atomic_read(&rbwork->seq);
+	KUNIT_EXPECT_FALSE(test, rbwork->waiters_pending);
+	msleep(30);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rbwork->seq), seq);
+	ring_buffer_free(buffer);
+}
+
+/* Those that are to wake at once do not wait for the timer of an event. */
+static void rb_kunit_woken_at_once(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(4 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rb_irq_work *rbwork;
+	wait_queue_entry_t entry;
+	int seq;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	rbwork = &buffer->irq_work;
+	init_waitqueue_entry(&entry, current);
+	add_wait_queue(&rbwork->waiters, &entry);
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	scoped_guard(irqsave) {
+		rb_kunit_write(buffer);
+		ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
+		seq = atomic_read(&rbwork->seq);
+	}
+	irq_work_sync(&rbwork->work);
+	KUNIT_EXPECT_GT(test, atomic_read(&rbwork->seq), seq);
+	remove_wait_queue(&rbwork->waiters, &entry);
+	ring_buffer_free(buffer);
+}
+
 /* A wait for half of the pages does not end with the first one, though there was no event. */
 static void rb_kunit_woken_half(struct kunit *test)
 {
@@ -393,9 +478,12 @@ static void rb_kunit_iterate(struct kunit *test, struct trace_buffer *buffer,
 	rb_kunit_overtake(test, buffer, iter);
 }
 
-/* The copy of a page can be read to its end where the writer has come to the page again. */
+/*
+ * The copy of a page can be read to its end where the writer has come to the page again. All that
+ * was written since follows, if the writer stays there; if it goes on, there is a gap.
+ */
 static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
-			    struct ring_buffer_iter *iter)
+			    struct ring_buffer_iter *iter, bool goes_on)
 {
 	const struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
 	const struct buffer_page *page;
@@ -424,8 +512,7 @@ static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
 	if (event)
 		KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number + 1);
 
-	/* The rest of the page that was read is in its copy. A gap follows, and is told. */
-	while (page == cpu_buffer->commit_page)
+	while (goes_on && page == cpu_buffer->commit_page)
 		rb_kunit_write(buffer);
 	for (; event; event = ring_buffer_iter_peek(iter, NULL)) {
 		if (*(u32 *)ring_buffer_event_data(event) != ++number)
@@ -433,8 +520,16 @@ static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
 		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
 		ring_buffer_iter_advance(iter);
 	}
+	KUNIT_EXPECT_EQ(test, !!event, goes_on);
+	if (goes_on) {
+		KUNIT_EXPECT_TRUE(test, ring_buffer_iter_dropped(iter));
+		return;
+	}
+	rb_kunit_write(buffer);
+	event = ring_buffer_iter_peek(iter, NULL);
 	KUNIT_EXPECT_NOT_NULL(test, event);
-	KUNIT_EXPECT_TRUE(test, ring_buffer_iter_dropped(iter));
+	if (event)
+		KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number + 1);
 }
 
 static void rb_kunit_iterator(struct kunit *test)
@@ -451,7 +546,8 @@ static void rb_kunit_iterator(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, iter);
 	if (iter) {
 		rb_kunit_iterate(test, buffer, iter);
-		rb_kunit_lapped(test, buffer, iter);
+		rb_kunit_lapped(test, buffer, iter, true);
+		rb_kunit_lapped(test, buffer, iter, false);
 		ring_buffer_read_finish(iter);
 	}
 	migrate_enable();
@@ -525,6 +621,9 @@ static struct kunit_case rb_kunit_cases[] = {
 	KUNIT_CASE(rb_kunit_contexts),
 	KUNIT_CASE(rb_kunit_recursion),
 	KUNIT_CASE(rb_kunit_woken_delayed),
+	KUNIT_CASE(rb_kunit_woken_in_time),
+	KUNIT_CASE(rb_kunit_woken_once),
+	KUNIT_CASE(rb_kunit_woken_at_once),
 	KUNIT_CASE(rb_kunit_woken_half),
 	KUNIT_CASE(rb_kunit_iterator),
 	KUNIT_CASE(rb_kunit_clock_back),
