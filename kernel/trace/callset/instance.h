@@ -9,6 +9,7 @@
 struct count_instance;
 struct ftrace_cgroup_lists;
 struct ftrace_pid_lists;
+struct trace_buffer;
 struct trace_guard;
 
 /**
@@ -20,6 +21,7 @@ struct trace_guard;
  * @count: the state of the tracer count; trace_types_lock
  * @count_options: the options of the tracer count, COUNT_OPT_*
  * @guard: limits of its records
+ * @kept_out: its buffer while it records nothing, as costs are measured
  */
 struct callset_instance {
 #ifdef CONFIG_FTRACE_CALLSETS
@@ -30,6 +32,7 @@ struct callset_instance {
 	struct count_instance	*count;
 	u32			count_options;
 	struct trace_guard	*guard;
+	struct trace_buffer	*kept_out;
 #endif
 };
 

@@ -133,8 +133,14 @@ struct guard_slot {
 	enum guard_limit	over;
 };
 
+/**
+ * struct guard_cpu - the samples of a CPU
+ * @slot: those of functions and events
+ * @rest: those that found no slot, by kind
+ */
 struct guard_cpu {
 	struct guard_slot	slot[GUARD_SLOTS];
+	struct guard_slot	rest[TRACE_GUARD_NONE];
 };
 
 #define for_each_guard_slot(pos, gc)							\
@@ -192,10 +198,12 @@ struct guard_row {
  * struct guard_steps - how a CPU takes samples
  * @random: the last random number
  * @taken: samples since the last scan
+ * @limited: some of them are of an instance with a limit
  */
 struct guard_steps {
 	u32	random;
 	u32	taken;
+	bool	limited;
 };
 
 DEFINE_STATIC_KEY_FALSE(trace_guard_on);
@@ -209,7 +217,13 @@ static u64 guard_cost[TRACE_GUARD_KINDS];
 
 static struct workqueue_struct *guard_wq;
 static void guard_scan(struct work_struct *work);
-static DECLARE_DELAYED_WORK(guard_work, guard_scan);
+/*
+ * While there are samples. Where all is traced a scan is traced as well, and is to wake no CPU for
+ * its own records; a sample elsewhere queues it if this one is put off.
+ */
+static DECLARE_DEFERRABLE_WORK(guard_work, guard_scan);
+/* For a return. */
+static DECLARE_DELAYED_WORK(guard_return_work, guard_scan);
 /* In jiffies: until then the scans go on by themselves. */
 static unsigned long guard_until;
 
@@ -273,7 +287,7 @@ static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard
 	}
 	/* Each scan makes room for one: see guard_make_room(). */
 	if (!slot)
-		return;
+		slot = &gc->rest[kind];
 	WRITE_ONCE(slot->kind, kind);
 	WRITE_ONCE(slot->key, key);
 	WRITE_ONCE(slot->nr, slot->nr + nr);
@@ -301,6 +315,7 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	/* Its content before the pointer. Pairs with guard_get(). */
 	guard = smp_load_acquire(&tr->callset.guard);
 	if (guard && guard_has_limit(guard)) {
+		WRITE_ONCE(steps->limited, true);
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, guard_step(taken));
 		/* One that goes offline runs no work. The next sample of another queues it. */
 		if (guard_asleep() && cpu_online(raw_smp_processor_id()))
@@ -311,19 +326,25 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 
 /* Decisions */
 
+static void guard_collect_slot(struct guard_slot *slot)
+{
+	u64 cost = READ_ONCE(guard_cost[READ_ONCE(slot->kind)]);
+
+	slot->calls = READ_ONCE(slot->nr) - slot->seen;
+	slot->seen += slot->calls;
+	slot->cost = min(mul_u64_u64_div_u64(slot->calls, cost, 1000), U32_MAX);
+	if (!slot->calls)
+		WRITE_ONCE(slot->key, 0);
+}
+
 static void guard_collect(struct guard_cpu *gc)
 {
 	struct guard_slot *slot;
 
-	for_each_guard_slot(slot, gc) {
-		u64 cost = READ_ONCE(guard_cost[READ_ONCE(slot->kind)]);
-
-		slot->calls = READ_ONCE(slot->nr) - slot->seen;
-		slot->seen += slot->calls;
-		slot->cost = min(mul_u64_u64_div_u64(slot->calls, cost, 1000), U32_MAX);
-		if (!slot->calls)
-			WRITE_ONCE(slot->key, 0);
-	}
+	for_each_guard_slot(slot, gc)
+		guard_collect_slot(slot);
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
+		guard_collect_slot(&gc->rest[kind]);
 }
 
 /* Of each full group of slots, the one with the fewest records makes room for another. */
@@ -344,7 +365,10 @@ static void guard_make_room(struct guard_cpu *gc)
 	}
 }
 
-/* The most expensive ones leave until the rest costs no more than @max. */
+/*
+ * The most expensive ones leave until the rest costs no more than @max. Part of that are those that
+ * found no slot: if they alone cost more, all others make room for them.
+ */
 static void guard_shed(struct guard_cpu *gc, u64 max)
 {
 	struct guard_slot *slot;
@@ -352,13 +376,17 @@ static void guard_shed(struct guard_cpu *gc, u64 max)
 
 	for_each_guard_slot(slot, gc)
 		sum += slot->over == GUARD_LIMIT_NONE ? slot->cost : 0;
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
+		sum += gc->rest[kind].cost;
 	while (sum > max) {
 		struct guard_slot *most = NULL;
 
 		for_each_guard_slot(slot, gc) {
-			if (slot->over == GUARD_LIMIT_NONE && (!most || slot->cost > most->cost))
+			if (slot->over == GUARD_LIMIT_NONE && slot->cost > (most ? most->cost : 0))
 				most = slot;
 		}
+		if (!most)
+			return;
 		most->over = GUARD_LIMIT_OVERHEAD;
 		sum -= most->cost;
 	}
@@ -374,7 +402,7 @@ static void guard_decide(const struct trace_guard *guard, struct guard_cpu *gc, 
 				       NSEC_PER_SEC);
 
 	for_each_guard_slot(slot, gc) {
-		u64 luck = step > 1 ? 2ULL * step * int_sqrt(slot->calls / step) : 0;
+		u64 luck = step > 1 ? 2 * int_sqrt64((u64)slot->calls * step) : 0;
 
 		slot->over = max[GUARD_LIMIT_RATE] && slot->calls > most + luck ?
 			     GUARD_LIMIT_RATE : GUARD_LIMIT_NONE;
@@ -523,6 +551,19 @@ static int guard_move_sites(struct trace_guard *guard, struct ftrace_site_set *s
 	return sites->nr ? ftrace_filter_throttle(filter, sites, out) : 0;
 }
 
+/* Events whose pause goes on may have come back with one that they share a probe with. */
+static void guard_keep_out(struct trace_guard *guard)
+{
+	const struct guard_row *row;
+
+	list_for_each_entry(row, &guard->rows, node) {
+		struct trace_event_file *file = row->out ? guard_file(guard, row->key) : NULL;
+
+		if (file && !test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags))
+			trace_event_throttle(file, true, row->over == GUARD_LIMIT_OVERHEAD);
+	}
+}
+
 /*
  * The rows that are marked leave or return. Returns how many there are, or an error: then the
  * functions, or some events, stay as they are until the next scan.
@@ -568,6 +609,8 @@ static int guard_move(struct trace_guard *guard, bool out, u64 now)
 		guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
 			   row->name, row->rate, row->cpu, guard_names[row->over]);
 	}
+	if (!out)
+		guard_keep_out(guard);
 	return ret ?: nr;
 }
 
@@ -694,7 +737,8 @@ static bool guard_restart_steps(u64 now)
 	for_each_possible_cpu(cpu) {
 		struct guard_steps *steps = per_cpu_ptr(&guard_steps, cpu);
 
-		any |= READ_ONCE(steps->taken);
+		any |= READ_ONCE(steps->limited);
+		WRITE_ONCE(steps->limited, false);
 		/* A sample that is taken now may undo this until the next scan. */
 		WRITE_ONCE(steps->taken, 0);
 	}
@@ -717,13 +761,13 @@ static void guard_scan(struct work_struct *work)
 			next = min(next, guard_scan_instance(tr->callset.guard, now));
 	}
 	if (guard_restart_steps(now)) {
-		next = min(next, GUARD_PERIOD);
 		WRITE_ONCE(guard_until, jiffies + 2 * GUARD_PERIOD);
+		queue_delayed_work(guard_wq, &guard_work, GUARD_PERIOD);
 	} else {
 		WRITE_ONCE(guard_until, jiffies - 1);
 	}
 	if (next < MAX_JIFFY_OFFSET)
-		queue_delayed_work(guard_wq, &guard_work, next);
+		mod_delayed_work(guard_wq, &guard_return_work, next);
 }
 
 /* Costs */
@@ -886,11 +930,20 @@ void trace_guard_tell_start(struct trace_array *tr)
 
 #define GUARD_MAX_TEXT	(KSYM_SYMBOL_LEN + 2)
 
+enum guard_error {
+	GUARD_ERR_CLOCK = GUARD_NR_FILES,
+	GUARD_ERR_OFF,
+	GUARD_ERR_MEMORY,
+};
+
 static const char * const guard_errs[] = {
 	[GUARD_LIMIT_RATE]	= "Expected records a second",
 	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
 	[GUARD_THROTTLED]	= "Not throttled",
 	[GUARD_COSTS]		= "Expected function, function_graph or event, and picoseconds",
+	[GUARD_ERR_CLOCK]	= "The clock is too coarse to measure the cost of a record",
+	[GUARD_ERR_OFF]		= "All tracing is off: the cost of a record cannot be measured",
+	[GUARD_ERR_MEMORY]	= "No memory: nothing is changed",
 };
 
 static const struct file_operations guard_fops[GUARD_NR_FILES];
@@ -963,6 +1016,21 @@ static int guard_release(struct inode *inode, struct file *filp)
 	return single_release(inode, filp);
 }
 
+/* Why a write to a file failed */
+static unsigned int guard_error(unsigned int file, int ret)
+{
+	switch (ret) {
+	case -EINVAL:
+		return file;
+	case -EAGAIN:
+		return GUARD_ERR_CLOCK;
+	case -ENOMEM:
+		return GUARD_ERR_MEMORY;
+	default:
+		return GUARD_ERR_OFF;
+	}
+}
+
 static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *max)
 {
 	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
@@ -974,7 +1042,6 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 							 ERR_PTR(-E2BIG);
 	struct trace_array *tr = file_inode(filp)->i_private;
 	unsigned int file = filp->f_op - guard_fops, max;
-	bool right = true;
 	char *text;
 	int ret;
 
@@ -986,20 +1053,17 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 		guard(mutex)(&event_mutex);
 		guard(mutex)(&trace_types_lock);
 		ret = tr->callset.guard ? guard_return_now(tr->callset.guard, text) : 0;
-		right = ret || !*text;
+		ret = ret || !*text ? ret : -EINVAL;
 	} else if (file == GUARD_COSTS) {
 		ret = guard_set_cost(text);
-		right = ret != -EINVAL;
 	} else {
-		right = guard_parse(file, text, &max);
-		ret = right ? guard_set(tr, file, max) : 0;
+		ret = guard_parse(file, text, &max) ? guard_set(tr, file, max) : -EINVAL;
 	}
-	if (!right) {
-		tracing_log_err(tr, guard_names[file], text, (const char **)guard_errs, file, 0);
-		ret = -EINVAL;
-	}
-	if (ret < 0)
+	if (ret < 0) {
+		tracing_log_err(tr, guard_names[file], text, (const char **)guard_errs,
+				guard_error(file, ret), 0);
 		return ret;
+	}
 	*ppos += cnt;
 	return cnt;
 }

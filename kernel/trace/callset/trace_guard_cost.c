@@ -9,12 +9,16 @@
 #include <linux/ftrace.h>
 #include <linux/jiffies.h>
 #include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
@@ -44,10 +48,31 @@ u64 trace_guard_clock(void)
 	return ktime_get_mono_fast_ns();
 }
 
+/*
+ * No trace is to get records of these calls: there are so many that they could fill it. This CPU's
+ * rings come back when the same are let in; a snapshot may have swapped the instance's meanwhile.
+ */
+static void guard_keep_records_out(bool out)
+{
+	int cpu = smp_processor_id();
+	struct trace_array *tr;
+
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (out) {
+			tr->callset.kept_out = tr->array_buffer.buffer;
+			ring_buffer_record_disable_cpu(tr->callset.kept_out, cpu);
+		} else {
+			ring_buffer_record_enable_cpu(tr->callset.kept_out, cpu);
+		}
+	}
+}
+
 /* Time so many calls. @least: gets the time in nanoseconds if it is less. */
 static void guard_time_calls(u64 *least)
 {
 	clock_t (*example)(unsigned long x) = GUARD_EXAMPLE;
+
+	lockdep_assert_held(&trace_types_lock);
 
 	/* Called as it is; the compiler knows its body. */
 	OPTIMIZER_HIDE_VAR(example);
@@ -55,10 +80,12 @@ static void guard_time_calls(u64 *least)
 		u64 start, time;
 
 		guard(irqsave)();
+		guard_keep_records_out(true);
 		start = trace_guard_clock();
 		for (unsigned int i = 0; i < GUARD_CALLS; i++)
 			example(i);
 		time = trace_guard_clock() - start;
+		guard_keep_records_out(false);
 		*least = min(*least, time);
 	}
 }
@@ -189,7 +216,7 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  * call the guard, so these callbacks are not theirs. The probe of an event is called as that of a
  * function is.
  *
- * Context: process context, sleeps. Registers ops and a graph user.
+ * Context: process context, sleeps; takes trace_types_lock. Registers ops and a graph user.
  * Return: 0; -ENODEV where all tracing is switched off; -EAGAIN if by the clock a traced call
  * took no longer than another; or why one of the users cannot be registered. On failure @cost
  * is as before.
@@ -208,6 +235,8 @@ int trace_guard_measure(u64 *cost)
 		return -ENOMEM;
 	tr->ops = ops;
 	ops->private = tr;
+
+	guard(mutex)(&trace_types_lock);
 
 	memset64(least, U64_MAX, TRACE_GUARD_KINDS);
 	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:

@@ -156,6 +156,7 @@ static void guard_kunit_samples(struct kunit *test)
 	nr = guard_kunit_collect(gc, &sum);
 	KUNIT_EXPECT_GT(test, nr, GUARD_SLOTS / 2);
 	KUNIT_EXPECT_EQ(test, sum, 64 * nr);
+	KUNIT_EXPECT_EQ(test, sum + gc->rest[TRACE_GUARD_EVENT].calls, 64 * 10 * GUARD_SLOTS);
 	KUNIT_EXPECT_EQ(test, guard_kunit_collect(gc, &sum), 0);
 }
 
@@ -195,7 +196,7 @@ static void guard_kunit_full(struct kunit *test)
 static void guard_kunit_luck(struct kunit *test)
 {
 	struct trace_guard *guard = &guard_kunit_limits;
-	const u32 calls[] = { 64, 6400, 0, 0 };
+	const u32 calls[] = { 64, 6400, 0, 0 }, few[] = { 101, 127, 3 * 128, 8 * 128 };
 	struct guard_cpu *gc = guard_kunit_make(NSEC_PER_SEC, calls, 1);
 
 	guard->max[GUARD_LIMIT_OVERHEAD] = 0;
@@ -209,6 +210,14 @@ static void guard_kunit_luck(struct kunit *test)
 	guard_decide(guard, gc, 64);
 	KUNIT_EXPECT_EQ(test, gc->slot[0].over, GUARD_LIMIT_NONE);
 	KUNIT_EXPECT_EQ(test, gc->slot[1].over, GUARD_LIMIT_RATE);
+
+	/* A sample of a long step, or three, may be of a function below the limit. */
+	gc = guard_kunit_make(NSEC_PER_SEC / 10, few, 1);
+	guard->max[GUARD_LIMIT_RATE] = 1000;
+	guard_decide(guard, gc, GUARD_MAX_STEP);
+	for (unsigned int i = 0; i < GUARD_KUNIT_NR; i++)
+		KUNIT_EXPECT_EQ(test, gc->slot[i].over,
+				i < 3 ? GUARD_LIMIT_NONE : GUARD_LIMIT_RATE);
 }
 
 static void guard_kunit_steps(struct kunit *test)
@@ -591,7 +600,12 @@ static void guard_kunit_shared(struct kunit *test)
 	struct trace_event_file file[ARRAY_SIZE(call)] = { };
 
 	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
 
+	/* No other slot is over a limit. */
+	guard_kunit_make(NSEC_PER_SEC, (const u32[GUARD_KUNIT_NR]) { }, 1);
+	for (unsigned int i = 0; i < GUARD_SLOTS; i++)
+		guard_kunit_cpu.slot[i].over = GUARD_LIMIT_NONE;
 	guard_kunit_probes = 0;
 	guard_kunit_refuse = 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(file); i++) {
@@ -606,6 +620,26 @@ static void guard_kunit_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
 	KUNIT_EXPECT_EQ(test, trace_event_throttle(&file[0], false, true), 0);
 	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 2);
+
+	/* One that returns brings no other back before the end of its own pause. */
+	guard->time = NSEC_PER_SEC;
+	for (unsigned int i = 0; i < ARRAY_SIZE(file); i++) {
+		struct guard_slot *slot = &guard_kunit_cpu.slot[i];
+
+		*slot = (struct guard_slot) { .key = (unsigned long)&file[i], .calls = 1000 };
+		slot->over = i ? GUARD_LIMIT_RATE : GUARD_LIMIT_OVERHEAD;
+	}
+	guard_take(guard, &guard_kunit_cpu, 0);
+	guard_move(guard, true, NSEC_PER_SEC);
+	guard_find(guard, (unsigned long)&file[1])->pause = GUARD_MAX_PAUSE;
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 0);
+	KUNIT_EXPECT_EQ(test, guard_kunit_return(guard, 2), 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file[0].flags));
+	KUNIT_EXPECT_TRUE(test, test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file[1].flags));
+	KUNIT_EXPECT_EQ(test, guard_return(guard, "", 2), 1);
+	KUNIT_EXPECT_EQ(test, guard_kunit_probes, 2);
+	guard_return(guard, NULL, 122ULL * NSEC_PER_SEC);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
 	for (unsigned int i = 0; i < ARRAY_SIZE(file); i++)
 		KUNIT_EXPECT_EQ(test, trace_event_enable_disable(&file[i], 0, 0), 0);
 }
@@ -840,6 +874,81 @@ static void guard_kunit_loads(struct kunit *test)
 	free_percpu(guard->cpu);
 }
 
+#define GUARD_KUNIT_CROWD	3000
+/* Nanoseconds that their records take of each scan: more than half of the time */
+#define GUARD_KUNIT_LOAD	(56 * NSEC_PER_MSEC)
+
+/* As ftrace_filter_throttle() does, for functions that are not there */
+static int guard_kunit_move_crowd(struct trace_guard *guard, struct ftrace_site_set *sites,
+				  bool out)
+{
+	struct ftrace_filter *filter = guard->tr->ops->filter;
+	struct ftrace_site_set *old = filter->throttled;
+	const struct guard_row *row;
+
+	sites->nr = 0;
+	list_for_each_entry(row, &guard->rows, node) {
+		if (row->moves)
+			sites->ip[sites->nr++] = row->key;
+	}
+	ftrace_site_set_sort(sites);
+	filter->throttled = out ? ftrace_site_set_union(old, sites) :
+				  ftrace_site_set_minus(old, sites);
+	ftrace_site_set_free(old);
+	return 0;
+}
+
+/*
+ * Far more functions than there is room for, of which the n-th is called 1/n times as often as the
+ * first: their records cost no more than they may, though not all of them can be seen.
+ */
+static void guard_kunit_crowd(struct kunit *test)
+{
+	struct trace_guard *guard = guard_kunit_guard(test);
+	const struct ftrace_filter *filter = guard->tr->ops->filter;
+	u64 cost, stays = 0, now = guard->last;
+	struct guard_cpu *gc;
+
+	guard->cpu = alloc_percpu(struct guard_cpu);
+	KUNIT_ASSERT_NOT_NULL(test, guard->cpu);
+	gc = per_cpu_ptr(guard->cpu, cpumask_first(cpu_possible_mask));
+
+	guard(mutex)(&guard_mutex);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+
+	kunit_activate_static_stub(test, guard_name, guard_kunit_count_name);
+	kunit_activate_static_stub(test, guard_move_sites, guard_kunit_move_crowd);
+	cost = guard_cost[TRACE_GUARD_FUNCTION];
+	WRITE_ONCE(guard_cost[TRACE_GUARD_FUNCTION], GUARD_KUNIT_NS * 1000);
+	guard->max[GUARD_LIMIT_OVERHEAD] = GUARD_KUNIT_PERCENT;
+	for (unsigned int scan = 0; scan < 300; scan++) {
+		now += GUARD_PERIOD_NS;
+		for (unsigned long n = 1; n <= GUARD_KUNIT_CROWD; n++) {
+			/* The sum of 1/n is between 8 and 9. */
+			u32 nr = GUARD_KUNIT_LOAD / GUARD_KUNIT_NS * 10 / 86 / n;
+
+			if (ftrace_site_set_has(filter->throttled, n << 4))
+				continue;
+			guard_note(gc, n << 4, TRACE_GUARD_FUNCTION, nr);
+			/* Between the returns of the first ones */
+			stays += scan >= 250 ? nr : 0;
+		}
+		guard_scan_instance(guard, now);
+	}
+	KUNIT_EXPECT_LE(test, stays / 50, GUARD_KUNIT_BUDGET * 5 / 4);
+	KUNIT_EXPECT_GE(test, stays / 50, GUARD_KUNIT_BUDGET * 3 / 4);
+
+	guard_return(guard, "", now);
+	guard_scan_instance(guard, now + GUARD_MAX_PAUSE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&guard->rows));
+	WRITE_ONCE(guard_cost[TRACE_GUARD_FUNCTION], cost);
+	kunit_deactivate_static_stub(test, guard_move_sites);
+	kunit_deactivate_static_stub(test, guard_name);
+	free_percpu(guard->cpu);
+	ftrace_free_filter(guard->tr->ops);
+}
+
 /* While a CPU with samples keeps interrupts off, those of others queue the scan. */
 static void guard_kunit_kick(struct kunit *test)
 {
@@ -959,6 +1068,7 @@ static struct kunit_case guard_kunit_cases[] = {
 	KUNIT_CASE(guard_kunit_shared),
 	KUNIT_CASE(guard_kunit_many_cpus),
 	KUNIT_CASE(guard_kunit_loads),
+	KUNIT_CASE(guard_kunit_crowd),
 	KUNIT_CASE(guard_kunit_kick),
 	KUNIT_CASE(guard_kunit_forget),
 	KUNIT_CASE(guard_kunit_measure),
