@@ -263,6 +263,15 @@ static void counts_zero_cpu(const struct counts_part *part, int cpu)
 	}
 }
 
+static bool counts_any(const struct counts_part *part)
+{
+	for (unsigned int i = part->from; i < part->to; i += part->size) {
+		if (part->group[i / part->size])
+			return true;
+	}
+	return false;
+}
+
 static void counts_zero_this_cpu(void *data)
 {
 	counts_zero_cpu(data, smp_processor_id());
@@ -285,6 +294,10 @@ void ftrace_counts_zero(u64 __percpu *const *group, unsigned int size, unsigned 
 
 	for (unsigned int from = 0; from < nr; from += step) {
 		struct counts_part part = { group, size, from, min(from + step, nr) };
+
+		/* Most functions have no times. No CPU is interrupted for these. */
+		if (!counts_any(&part))
+			continue;
 
 		guard(cpus_read_lock)();
 

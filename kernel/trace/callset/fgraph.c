@@ -663,9 +663,14 @@ static int fgraph_alloc_stacks(void)
 	return given == nr && nr < FGRAPH_STACK_BATCH ? -ENOMEM : 0;
 }
 
-typedef void (*fgraph_task_func_t)(struct task_struct *task, unsigned int idx);
-
-static void fgraph_visit_tasks(fgraph_task_func_t func, unsigned int idx)
+/**
+ * fgraph_visit_tasks - call a function for each task
+ * @func: gets each task, those of CPUs that are offline, too, and @value; does not sleep
+ * @value: for @func
+ *
+ * Context: any but NMIs. Tasks may come and go, if others run.
+ */
+void fgraph_visit_tasks(fgraph_task_func_t func, unsigned long value)
 {
 	struct task_struct *process, *task;
 	int cpu;
@@ -674,14 +679,14 @@ static void fgraph_visit_tasks(fgraph_task_func_t func, unsigned int idx)
 	for_each_possible_cpu(cpu) {
 		task = idle_task(cpu);
 		if (task)
-			func(task, idx);
+			func(task, value);
 	}
 	guard(rcu)();
 	for_each_process_thread(process, task)
-		func(task, idx);
+		func(task, value);
 }
 
-static void fgraph_clear_var(struct task_struct *task, unsigned int idx)
+static void fgraph_clear_var(struct task_struct *task, unsigned long idx)
 {
 	unsigned long *stack = READ_ONCE(task->ret_stack);
 
@@ -717,7 +722,7 @@ static void fgraph_sched_switch(void *data, bool preempt, struct task_struct *pr
 		next->ftrace_sleeptime += now - next->ftrace_timestamp;
 }
 
-static void fgraph_clear_timestamp(struct task_struct *task, unsigned int idx)
+static void fgraph_clear_timestamp(struct task_struct *task, unsigned long idx)
 {
 	task->ftrace_timestamp = 0;
 }

@@ -44,6 +44,10 @@ static_assert(FGRAPH_META_WORDS + 1 >= FGRAPH_STACK_WORDS);
 
 unsigned long fgraph_lost(void);
 void fgraph_sleep_time_changed(void);
+
+typedef void (*fgraph_task_func_t)(struct task_struct *task, unsigned long value);
+void fgraph_visit_tasks(fgraph_task_func_t func, unsigned long value);
+
 void fgraph_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
 		 struct ftrace_regs *fregs);
 

@@ -48,6 +48,7 @@
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/init.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/math64.h>
@@ -56,6 +57,7 @@
 #include <linux/percpu.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/syscore_ops.h>
 #include <linux/trace_clock.h>
 #include <linux/timex.h>
 #include <linux/wordpart.h>
@@ -516,6 +518,61 @@ static void times_watch(struct work_struct *work)
 	guard(mutex)(&ftrace_lock);
 	times_choose_path();
 }
+
+#ifdef CONFIG_PM_SLEEP
+/*
+ * While the machine is suspended its cycles go on, or begin anew. Calls from before that return
+ * afterwards have taken no time meanwhile: they begin so much later. Only this CPU runs.
+ */
+
+/* When the machine was suspended, by both clocks */
+static u64 times_suspend_cycles, times_suspend_time;
+
+static void times_delay_task(struct task_struct *task, unsigned long cycles)
+{
+	unsigned long *stack = task->ret_stack, words;
+
+	for (unsigned long end = stack ? task->curr_ret_stack : 0; end; end -= words) {
+		u64 meta = *fgraph_top(stack, end);
+
+		words = FIELD_GET(FGRAPH_META_WORDS, meta);
+		if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
+			return;
+		if (meta == times_started[times_idx(meta)]->meta)
+			*fgraph_sole_data((struct ftrace_ret_stack *)&stack[end - words]) += cycles;
+	}
+}
+
+static int times_suspend(void *data)
+{
+	times_suspend_cycles = get_cycles();
+	times_suspend_time = trace_clock_local();
+	return 0;
+}
+
+static void times_resume(void *data)
+{
+	u64 awake = trace_clock_local() - times_suspend_time;
+
+	if (times_cycle)
+		fgraph_visit_tasks(times_delay_task, get_cycles() - times_suspend_cycles -
+				   mul_u64_u64_div_u64(awake, BIT_ULL(31), times_cycle));
+}
+
+static const struct syscore_ops times_syscore_ops = {
+	.suspend	= times_suspend,
+	.resume		= times_resume,
+};
+
+static struct syscore times_syscore = { .ops = &times_syscore_ops };
+
+static int __init times_init_suspend(void)
+{
+	register_syscore(&times_syscore);
+	return 0;
+}
+core_initcall(times_init_suspend);
+#endif
 
 static void times_set_started(struct ftrace_times *times, bool started)
 {

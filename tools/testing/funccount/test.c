@@ -331,6 +331,11 @@ static void test_subtract(void)
 	expect("the CPUs' counts", &difference, "a/=1,1,0");
 	counts_free(&difference);
 	counts_free(&before);
+	counts_add(&before, "a", NULL, 4, one_two);
+	result(counts_subtract(&now, &before, &difference), "table", "a time without a call");
+	expect("the time", &difference, "a/=0,1,0");
+	counts_free(&difference);
+	counts_free(&before);
 	counts_add(&before, "a", NULL, 4, none_four);
 	result(!counts_subtract(&now, &before, &difference), "table", "a CPU's that is smaller");
 	counts_free(&now);

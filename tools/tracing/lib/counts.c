@@ -130,6 +130,16 @@ static bool row_subtract(struct row *row, const struct row *before, unsigned int
 	return true;
 }
 
+/* A call of before may have ended since: its time is there, and no call. */
+static bool row_is_zero(const struct row *row, unsigned int nr_cpus)
+{
+	uint64_t any = row->count;
+
+	for (unsigned int i = 0; row->cpu && i < nr_cpus; i++)
+		any |= row->cpu[i];
+	return !any;
+}
+
 /**
  * counts_subtract - the calls between two tables
  * @now: the later table, merged
@@ -168,7 +178,7 @@ bool counts_subtract(struct counts *now, const struct counts *before, struct cou
 			if (row->cpu)
 				memcpy(left->cpu, row->cpu, now->nr_cpus * sizeof(*row->cpu));
 		}
-		if (!left->count) {
+		if (row_is_zero(left, now->nr_cpus)) {
 			row_free(left);
 			diff->nr--;
 		}

@@ -218,6 +218,44 @@ static void times_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, times_elapsed(0, 3ULL << 32), 6ULL * U32_MAX);
 	times_cycle = cycle;
 }
+
+#ifdef CONFIG_PM_SLEEP
+/* After a suspend the calls of users that are started have begun later, and no others. */
+static void times_suspended(struct kunit *test)
+{
+	const unsigned int idx = FGRAPH_MAX_USERS - 1;
+	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+	struct ftrace_times *times = kunit_kzalloc(test, sizeof(*times), GFP_KERNEL);
+	unsigned long *stack = kunit_kcalloc(test, FGRAPH_STACK_WORDS, sizeof(*stack), GFP_KERNEL);
+	u64 meta[] = { 0, FIELD_PREP(FGRAPH_META_GENERATION, 1), 1, 0 };
+	unsigned int end = 0, start[ARRAY_SIZE(meta)];
+
+	KUNIT_ASSERT_TRUE(test, task && times && stack);
+	if (times_started[idx] != &times_none)
+		kunit_skip(test, "the last index is in use");
+	/* Without a stack there is nothing to do. */
+	times_delay_task(task, 50);
+	times->gops.idx = idx;
+	times->gops.ops.graph_meta = FIELD_PREP(FGRAPH_META_USERS, BIT(idx)) |
+				     FIELD_PREP(FGRAPH_META_GENERATION, U32_MAX);
+	times_set_started(times, true);
+	/* The first and the last are its own; one is of an earlier user, one has other data. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(meta); i++) {
+		meta[i] = meta[i] == 1 ? times->meta + 1 : times->meta - meta[i];
+		start[i] = end;
+		end += FIELD_GET(FGRAPH_META_WORDS, meta[i]);
+		*fgraph_sole_data((struct ftrace_ret_stack *)&stack[start[i]]) = 1000;
+		*fgraph_top(stack, end) = meta[i];
+	}
+	task->ret_stack = stack;
+	task->curr_ret_stack = end;
+	times_delay_task(task, 50);
+	for (unsigned int i = 0; i < ARRAY_SIZE(meta); i++)
+		KUNIT_EXPECT_EQ(test, i == 0 || i == 3 ? 1050 : 1000,
+				*fgraph_sole_data((struct ftrace_ret_stack *)&stack[start[i]]));
+	times_set_started(times, false);
+}
+#endif
 #endif
 
 /* A clock that is set back has no time pass; sleep is left out where that is asked for. */
@@ -258,6 +296,9 @@ static struct kunit_case times_kunit_cases[] = {
 	KUNIT_CASE(times_latency),
 #ifdef FTRACE_TIMES_PATH
 	KUNIT_CASE(times_clock),
+#ifdef CONFIG_PM_SLEEP
+	KUNIT_CASE(times_suspended),
+#endif
 #endif
 	KUNIT_CASE(times_general),
 	KUNIT_CASE(times_variable),
