@@ -522,15 +522,19 @@ static void times_watch(struct work_struct *work)
 #ifdef CONFIG_PM_SLEEP
 /*
  * While the machine is suspended its cycles go on, or begin anew. Calls from before that return
- * afterwards have taken no time meanwhile: they begin so much later. Only this CPU runs.
+ * afterwards have taken no time meanwhile: they begin so much later. Only this CPU runs. In a
+ * suspend to idle both clocks go on, and its time counts.
  */
 
 /* When the machine was suspended, by both clocks */
 static u64 times_suspend_cycles, times_suspend_time;
+/* The only function that is entered after that, and has not returned when times_resume() runs */
+static unsigned long times_resume_ip __ro_after_init;
 
 static void times_delay_task(struct task_struct *task, unsigned long cycles)
 {
 	unsigned long *stack = task->ret_stack, words;
+	struct ftrace_ret_stack *frame;
 
 	for (unsigned long end = stack ? task->curr_ret_stack : 0; end; end -= words) {
 		u64 meta = *fgraph_top(stack, end);
@@ -538,8 +542,9 @@ static void times_delay_task(struct task_struct *task, unsigned long cycles)
 		words = FIELD_GET(FGRAPH_META_WORDS, meta);
 		if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
 			return;
-		if (meta == times_started[times_idx(meta)]->meta)
-			*fgraph_sole_data((struct ftrace_ret_stack *)&stack[end - words]) += cycles;
+		frame = (struct ftrace_ret_stack *)&stack[end - words];
+		if (meta == times_started[times_idx(meta)]->meta && frame->func != times_resume_ip)
+			*fgraph_sole_data(frame) += cycles;
 	}
 }
 
@@ -552,7 +557,8 @@ static int times_suspend(void *data)
 
 static void times_resume(void *data)
 {
-	u64 awake = trace_clock_local() - times_suspend_time;
+	/* The clock of a virtual machine may go back, if it is resumed elsewhere. */
+	u64 awake = times_minus(trace_clock_local(), times_suspend_time);
 
 	if (times_cycle)
 		fgraph_visit_tasks(times_delay_task, get_cycles() - times_suspend_cycles -
@@ -568,6 +574,7 @@ static struct syscore times_syscore = { .ops = &times_syscore_ops };
 
 static int __init times_init_suspend(void)
 {
+	times_resume_ip = ftrace_location((unsigned long)syscore_resume);
 	register_syscore(&times_syscore);
 	return 0;
 }

@@ -76,6 +76,8 @@
 
 #define GUARD_PERIOD		(HZ / 10)
 #define GUARD_PERIOD_NS		(NSEC_PER_SEC / 10)
+/* A scan that has not come by then is queued by the next sample. */
+#define GUARD_OVERDUE		(3 * GUARD_PERIOD / 2)
 /* Something is back: is it still too much? */
 #define GUARD_SOON		max(HZ / 100, 1)
 /* Less says nothing of a rate. */
@@ -232,7 +234,7 @@ static unsigned long guard_until;
 /* Also long after it, when jiffies have wrapped. */
 static bool guard_asleep(void)
 {
-	return !time_in_range(jiffies, READ_ONCE(guard_until) - 2 * GUARD_PERIOD,
+	return !time_in_range(jiffies, READ_ONCE(guard_until) - GUARD_OVERDUE,
 			      READ_ONCE(guard_until));
 }
 
@@ -240,7 +242,7 @@ static void guard_kick(struct irq_work *work)
 {
 	if (!guard_asleep())
 		return;
-	WRITE_ONCE(guard_until, jiffies + 2 * GUARD_PERIOD);
+	WRITE_ONCE(guard_until, jiffies + GUARD_OVERDUE);
 	mod_delayed_work(guard_wq, &guard_work, 0);
 }
 
@@ -558,9 +560,15 @@ static void guard_keep_out(struct trace_guard *guard)
 
 	list_for_each_entry(row, &guard->rows, node) {
 		struct trace_event_file *file = row->out ? guard_file(guard, row->key) : NULL;
+		char name[KSYM_SYMBOL_LEN] = "";
 
-		if (file && !test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags))
-			trace_event_throttle(file, true, row->over == GUARD_LIMIT_OVERHEAD);
+		if (!file || test_bit(EVENT_FILE_FL_THROTTLED_BIT, &file->flags))
+			continue;
+		/* It may be another one. */
+		scoped_guard(mutex, &ftrace_lock)
+			guard_name(guard, row->key, name);
+		if (!strcmp(row->name, name))
+			trace_event_throttle(file, true, false);
 	}
 }
 
@@ -761,7 +769,7 @@ static void guard_scan(struct work_struct *work)
 			next = min(next, guard_scan_instance(tr->callset.guard, now));
 	}
 	if (guard_restart_steps(now)) {
-		WRITE_ONCE(guard_until, jiffies + 2 * GUARD_PERIOD);
+		WRITE_ONCE(guard_until, jiffies + GUARD_OVERDUE);
 		queue_delayed_work(guard_wq, &guard_work, GUARD_PERIOD);
 	} else {
 		WRITE_ONCE(guard_until, jiffies - 1);
@@ -933,7 +941,7 @@ void trace_guard_tell_start(struct trace_array *tr)
 enum guard_error {
 	GUARD_ERR_CLOCK = GUARD_NR_FILES,
 	GUARD_ERR_OFF,
-	GUARD_ERR_MEMORY,
+	GUARD_ERR_OTHER,
 };
 
 static const char * const guard_errs[] = {
@@ -943,7 +951,7 @@ static const char * const guard_errs[] = {
 	[GUARD_COSTS]		= "Expected function, function_graph or event, and picoseconds",
 	[GUARD_ERR_CLOCK]	= "The clock is too coarse to measure the cost of a record",
 	[GUARD_ERR_OFF]		= "All tracing is off: the cost of a record cannot be measured",
-	[GUARD_ERR_MEMORY]	= "No memory: nothing is changed",
+	[GUARD_ERR_OTHER]	= "It failed, and nothing is changed: see the error",
 };
 
 static const struct file_operations guard_fops[GUARD_NR_FILES];
@@ -1024,10 +1032,10 @@ static unsigned int guard_error(unsigned int file, int ret)
 		return file;
 	case -EAGAIN:
 		return GUARD_ERR_CLOCK;
-	case -ENOMEM:
-		return GUARD_ERR_MEMORY;
-	default:
+	case -ENODEV:
 		return GUARD_ERR_OFF;
+	default:
+		return GUARD_ERR_OTHER;
 	}
 }
 

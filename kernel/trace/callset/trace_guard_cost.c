@@ -10,7 +10,6 @@
 #include <linux/jiffies.h>
 #include <linux/limits.h>
 #include <linux/list.h>
-#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
@@ -72,7 +71,7 @@ static void guard_time_calls(u64 *least)
 {
 	clock_t (*example)(unsigned long x) = GUARD_EXAMPLE;
 
-	lockdep_assert_held(&trace_types_lock);
+	guard(mutex)(&trace_types_lock);
 
 	/* Called as it is; the compiler knows its body. */
 	OPTIMIZER_HIDE_VAR(example);
@@ -217,9 +216,9 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  * function is.
  *
  * Context: process context, sleeps; takes trace_types_lock. Registers ops and a graph user.
- * Return: 0; -ENODEV where all tracing is switched off; -EAGAIN if by the clock a traced call
- * took no longer than another; or why one of the users cannot be registered. On failure @cost
- * is as before.
+ * Return: 0; -ENOENT if the function cannot be traced; -ENODEV where all tracing is switched off;
+ * -EAGAIN if by the clock a traced call took no longer than another; or why one of the users cannot
+ * be registered. On failure @cost is as before.
  */
 int trace_guard_measure(u64 *cost)
 {
@@ -236,10 +235,8 @@ int trace_guard_measure(u64 *cost)
 	tr->ops = ops;
 	ops->private = tr;
 
-	guard(mutex)(&trace_types_lock);
-
 	memset64(least, U64_MAX, TRACE_GUARD_KINDS);
-	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ?:
+	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ? -ENOENT :
 	      guard_time_all(tr, least);
 	ftrace_free_filter(ops);
 	ring_buffer_free(tr->array_buffer.buffer);

@@ -227,7 +227,7 @@ static void times_suspended(struct kunit *test)
 	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
 	struct ftrace_times *times = kunit_kzalloc(test, sizeof(*times), GFP_KERNEL);
 	unsigned long *stack = kunit_kcalloc(test, FGRAPH_STACK_WORDS, sizeof(*stack), GFP_KERNEL);
-	u64 meta[] = { 0, FIELD_PREP(FGRAPH_META_GENERATION, 1), 1, 0 };
+	u64 meta[] = { 0, FIELD_PREP(FGRAPH_META_GENERATION, 1), 1, 0, 0 };
 	unsigned int end = 0, start[ARRAY_SIZE(meta)];
 
 	KUNIT_ASSERT_TRUE(test, task && times && stack);
@@ -239,7 +239,7 @@ static void times_suspended(struct kunit *test)
 	times->gops.ops.graph_meta = FIELD_PREP(FGRAPH_META_USERS, BIT(idx)) |
 				     FIELD_PREP(FGRAPH_META_GENERATION, U32_MAX);
 	times_set_started(times, true);
-	/* The first and the last are its own; one is of an earlier user, one has other data. */
+	/* One is of an earlier user, one has other data, and the last began after the suspend. */
 	for (unsigned int i = 0; i < ARRAY_SIZE(meta); i++) {
 		meta[i] = meta[i] == 1 ? times->meta + 1 : times->meta - meta[i];
 		start[i] = end;
@@ -247,9 +247,11 @@ static void times_suspended(struct kunit *test)
 		*fgraph_sole_data((struct ftrace_ret_stack *)&stack[start[i]]) = 1000;
 		*fgraph_top(stack, end) = meta[i];
 	}
+	((struct ftrace_ret_stack *)&stack[start[4]])->func = times_resume_ip;
 	task->ret_stack = stack;
 	task->curr_ret_stack = end;
 	times_delay_task(task, 50);
+	KUNIT_EXPECT_NE(test, times_resume_ip, 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(meta); i++)
 		KUNIT_EXPECT_EQ(test, i == 0 || i == 3 ? 1050 : 1000,
 				*fgraph_sole_data((struct ftrace_ret_stack *)&stack[start[i]]));
