@@ -150,8 +150,8 @@ finish() {
 	: >$stop
 	wait
 }
-# more FOR [TEST]: it is time to go on, as less than FOR seconds have gone since the workers began, or
-# less than eight times as many and a worker has come to nothing, or TEST fails: the machine is slow
+# more FOR [TEST]: it is time to go on, as less than FOR seconds have gone since the workers began.
+# Or less than eight times as many, and a worker has come to nothing or TEST fails: a slow machine
 more() {
 	local w gone=$((SECONDS - begun))
 	[ $gone -ge $1 ] || return 0
