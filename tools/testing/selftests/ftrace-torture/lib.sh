@@ -157,7 +157,7 @@ more() {
 	[ $gone -ge $1 ] || return 0
 	[ $gone -lt $((8 * $1)) ] || return 1
 	for w in $workers; do [ -e $dir/$w.did ] || return 0; done
-	[ ! "$2" ] || ! $2
+	[ "$2" ] && ! $2
 }
 times_done() { cut -d' ' -f1 $dir/$1; } # NAME: how often it came to something
 report() { # NAME...
