@@ -910,7 +910,7 @@ static void guard_kunit_crowd(struct kunit *test)
 	struct guard_cpu *gc;
 
 	guard->cpu = alloc_percpu(struct guard_cpu);
-	KUNIT_ASSERT_NOT_NULL(test, guard->cpu);
+	KUNIT_ASSERT_TRUE(test, !!guard->cpu);
 	gc = per_cpu_ptr(guard->cpu, cpumask_first(cpu_possible_mask));
 
 	guard(mutex)(&guard_mutex);
