@@ -275,6 +275,14 @@ static void rb_kunit_write_page(struct trace_buffer *buffer)
 		rb_kunit_write(buffer);
 }
 
+/* An event that a reader of all CPUs waits for */
+static void rb_kunit_write_awaited(struct trace_buffer *buffer)
+{
+	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
+	rb_kunit_write(buffer);
+	irq_work_sync(&buffer->irq_work.work);
+}
+
 /* The event that is awaited starts a timer, and a page that is full does not wait for it. */
 static void rb_kunit_woken_delayed(struct kunit *test)
 {
@@ -288,9 +296,7 @@ static void rb_kunit_woken_delayed(struct kunit *test)
 	rbwork = &buffer->irq_work;
 	seq = atomic_read(&rbwork->seq);
 	migrate_disable();
-	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
-	rb_kunit_write(buffer);
-	irq_work_sync(&rbwork->work);
+	rb_kunit_write_awaited(buffer);
 	delayed = rbwork->armed && atomic_read(&rbwork->seq) == seq;
 	KUNIT_EXPECT_TRUE(test, delayed || ktime_ms_delta(ktime_get(), begin) >= 10);
 
@@ -313,18 +319,14 @@ static void rb_kunit_woken_in_time(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
 	rbwork = &buffer->irq_work;
 	seq = atomic_read(&rbwork->seq);
-	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
-	rb_kunit_write(buffer);
-	irq_work_sync(&rbwork->work);
+	rb_kunit_write_awaited(buffer);
 	expires = hrtimer_get_expires(&rbwork->timer);
 	end = ktime_add_ms(ktime_get(), 10);
 	KUNIT_EXPECT_LE(test, expires, end);
 	KUNIT_EXPECT_TRUE(test, expires || atomic_read(&rbwork->seq) != seq);
 
 	mdelay(1);
-	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
-	rb_kunit_write(buffer);
-	irq_work_sync(&rbwork->work);
+	rb_kunit_write_awaited(buffer);
 	if (ktime_before(ktime_get(), expires))
 		KUNIT_EXPECT_EQ(test, hrtimer_get_expires(&rbwork->timer), expires);
 
@@ -345,9 +347,7 @@ static void rb_kunit_woken_once(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
 	rbwork = &buffer->irq_work;
 	migrate_disable();
-	ring_buffer_poll_wait(buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0);
-	rb_kunit_write(buffer);
-	irq_work_sync(&rbwork->work);
+	rb_kunit_write_awaited(buffer);
 	rb_kunit_write_page(buffer);
 	irq_work_sync(&rbwork->work);
 	migrate_enable();
