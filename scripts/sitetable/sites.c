@@ -81,7 +81,7 @@ static bool offset_is_target(const struct object *o, const struct reloc *rel)
 		if (o->role[i] != ROLE_TARGET)
 			continue;
 		sym = symbol_get(o->f, i);
-		if (sym.sec == sec && sym.value == (u64)(rel->addend - CALL_ADDEND))
+		if (sym.sec == sec && sym.value == (u64)rel->addend - CALL_ADDEND)
 			return true;
 	}
 	return false;
