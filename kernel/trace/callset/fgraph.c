@@ -102,27 +102,6 @@ static bool fgraph_watches_sleep;
 
 static struct kmem_cache *fgraph_stack_cache;
 
-/* Return stacks */
-
-static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct *task,
-							     unsigned int start)
-{
-	return (struct ftrace_ret_stack *)&task->ret_stack[start];
-}
-
-/* Where the entry below @end starts, or -1 without one. */
-static __always_inline int fgraph_entry_start(struct task_struct *task, long end)
-{
-	long words;
-
-	if (unlikely(end <= 0 || !task->ret_stack))
-		return -1;
-	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(*fgraph_top(task->ret_stack, end)));
-	if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
-		return -1;
-	return end - words;
-}
-
 /* Calling the users */
 
 /* Returns the user's meta word, or 0 if it does not care for the return. */

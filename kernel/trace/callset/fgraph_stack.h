@@ -8,6 +8,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/bits.h>
+#include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
@@ -117,6 +118,25 @@ static __always_inline unsigned long fgraph_caller(struct task_struct *task,
 						   const struct ftrace_ret_stack *frame)
 {
 	return fgraph_behind_kretprobe(task, frame->ret, frame->retp);
+}
+
+static __always_inline struct ftrace_ret_stack *fgraph_frame(struct task_struct *task,
+							     unsigned int start)
+{
+	return (struct ftrace_ret_stack *)&task->ret_stack[start];
+}
+
+/* Where the entry below @end starts, or -1 without one. */
+static __always_inline int fgraph_entry_start(struct task_struct *task, long end)
+{
+	long words;
+
+	if (unlikely(end <= 0 || !task->ret_stack))
+		return -1;
+	words = FIELD_GET(FGRAPH_META_WORDS, READ_ONCE(*fgraph_top(task->ret_stack, end)));
+	if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
+		return -1;
+	return end - words;
 }
 
 /* The index of the user of a meta word that has one, or of its first one. */

@@ -14,8 +14,9 @@
  *     fgraph_retrieve_data() finds it.
  *  2. There is no protection against recursion. The clock is all that is called and might be
  *     traced. The ring then has a writer: such a call takes the common way, which has that
- *     protection. So might the guard's sample, which is taken once the return is hooked, and
- *     starts the next countdown before it calls anything.
+ *     protection. So might the guard's sample, which is taken once the return is hooked. It
+ *     calls nothing that is traced before it has claimed its irq_work, and no further sample
+ *     does then.
  */
 #include <linux/compiler.h>
 #include <linux/container_of.h>

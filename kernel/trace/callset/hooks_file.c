@@ -42,6 +42,7 @@
 #include "hooks.h"
 #include "ops.h"
 #include "sites.h"
+#include "times.h"
 #include "../trace.h"
 #include "trace_count.h"
 #include "trace_guard.h"
@@ -56,7 +57,7 @@ static struct trace_array *hook_instance(const struct ftrace_ops *ops)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (ops->flags & FTRACE_OPS_FL_GRAPH)
-		private = container_of_const(ops, struct fgraph_ops, ops)->private;
+		private = container_of_const(ops, struct fgraph_ops, ops)->private ?: private;
 #endif
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		if (tr == private)
@@ -69,7 +70,9 @@ static int hook_cost(const struct ftrace_ops *ops)
 {
 	if (!ops->guarded)
 		return HOOK_NO_COST;
-	return ops->flags & FTRACE_OPS_FL_GRAPH ? TRACE_GUARD_GRAPH : TRACE_GUARD_FUNCTION;
+	if (!(ops->flags & FTRACE_OPS_FL_GRAPH))
+		return TRACE_GUARD_FUNCTION;
+	return FTRACE_HAS_TIMES && ftrace_is_of_times(ops) ? TRACE_GUARD_TIMES : TRACE_GUARD_GRAPH;
 }
 
 static void hooks_list_ops(struct ftrace_hooks *hooks, unsigned long ip,

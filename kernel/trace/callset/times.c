@@ -68,6 +68,7 @@
 #include "ops.h"
 #include "sites.h"
 #include "times.h"
+#include "trace_guard.h"
 #include "../trace.h"
 
 /* Of a site */
@@ -271,6 +272,8 @@ static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 
 	if (times_is_off(container_of(gops, struct ftrace_times, gops)))
 		return 0;
+	/* First, as it may have an interrupt come. */
+	trace_guard_count(gops->ops.private, trace->func, TRACE_GUARD_TIMES);
 	begin = fgraph_reserve_data(gops->idx, sizeof(*begin));
 	if (!begin)
 		return 0;
@@ -353,27 +356,15 @@ static __always_inline u64 times_elapsed(u64 from, u64 to)
 	       (cycles >> 32) * 2 * READ_ONCE(times_cycle);
 }
 
-/*
- * fgraph_call() and times_entry() in line, for sites that no other graph user has. As
- * this calls nothing that can be traced there is no recursion to guard against. An interrupt
- * leaves the return stack as it was.
- */
-__no_stack_protector
-static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
-		       struct ftrace_regs *fregs)
+static __always_inline void times_hook(unsigned long ip, unsigned long *retp,
+				       struct ftrace_ops *ops)
 {
-	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
 	struct ftrace_times *times = container_of(ops, struct ftrace_times, gops.ops);
 	struct task_struct *task = current;
 	unsigned long *stack = task->ret_stack;
 	struct ftrace_ret_stack *frame;
 	u64 *data;
 
-	/* It is another one if there are pids, and if the user has just gone. */
-	if (unlikely(!READ_ONCE(ops->quick) || times->gops.entryfunc != times_entry)) {
-		fgraph_call(ip, retp, cs, fregs);
-		return;
-	}
 	if (unlikely(!fgraph_can_hook(task, retp) ||
 		     !fgraph_push(task, ip, retp, ops->graph_meta | FGRAPH_META_SOLE,
 				  TIMES_ENTRY_WORDS, &frame)))
@@ -382,6 +373,39 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 	data[1] = *fgraph_var(stack, times->gops.idx);
 	*retp = (unsigned long)times_return_to_handler;
 	data[0] = get_cycles();
+}
+
+/* The sample may have an interrupt come, so it is taken first. */
+__no_stack_protector
+static noinline void times_call_sampled(unsigned long ip, unsigned long *retp,
+					struct ftrace_ops *ops)
+{
+	trace_guard_sample(ops->private, ip, TRACE_GUARD_TIMES);
+	times_hook(ip, retp, ops);
+}
+
+NOKPROBE_SYMBOL(times_call_sampled);
+
+/*
+ * fgraph_call() and times_entry() in line, for sites that no other graph user has. There is no
+ * recursion to guard against: of all that this calls, only a sample calls functions that can be
+ * traced, and these only after it has claimed its irq_work: no further sample does. An interrupt
+ * leaves the return stack as it was.
+ */
+__no_stack_protector
+static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_callset *cs,
+		       struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *ops = READ_ONCE(cs->ops[cs->nr_funcs]);
+
+	/* It is another one if there are pids, and if the user has just gone. */
+	if (unlikely(!READ_ONCE(ops->quick) ||
+		     container_of(ops, struct fgraph_ops, ops)->entryfunc != times_entry))
+		fgraph_call(ip, retp, cs, fregs);
+	else if (trace_guard_is_due())
+		times_call_sampled(ip, retp, ops);
+	else
+		times_hook(ip, retp, ops);
 }
 
 NOKPROBE_SYMBOL(times_call);
@@ -533,16 +557,12 @@ static unsigned long times_resume_ip __ro_after_init;
 
 static void times_delay_task(struct task_struct *task, unsigned long cycles)
 {
-	unsigned long *stack = task->ret_stack, words;
-	struct ftrace_ret_stack *frame;
+	int end = task->curr_ret_stack, start;
 
-	for (unsigned long end = stack ? task->curr_ret_stack : 0; end; end -= words) {
-		u64 meta = *fgraph_top(stack, end);
+	for (; (start = fgraph_entry_start(task, end)) >= 0; end = start) {
+		struct ftrace_ret_stack *frame = fgraph_frame(task, start);
+		u64 meta = *fgraph_top(task->ret_stack, end);
 
-		words = FIELD_GET(FGRAPH_META_WORDS, meta);
-		if (WARN_ON_ONCE(words < FGRAPH_ENTRY_WORDS || words > end))
-			return;
-		frame = (struct ftrace_ret_stack *)&stack[end - words];
 		if (meta == times_started[times_idx(meta)]->meta && frame->func != times_resume_ip)
 			*fgraph_sole_data(frame) += cycles;
 	}
@@ -657,8 +677,8 @@ bool ftrace_times_has_latency(const struct ftrace_times *times)
 
 /**
  * ftrace_times_init - make a user of times
- * @times: zeroed; its memory stays for a grace period after the last ftrace_times_stop(), as
- *	   ftrace_retire() waits for
+ * @times: zeroed, or stopped and without times; its memory stays for a grace period after the
+ *	   last ftrace_times_stop(), as ftrace_retire() waits for
  * @like: the ops whose filter and instance it shares; NULL for the filter of the top
  *	  instance, without regard to its pids
  */
@@ -667,6 +687,7 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 	times->gops.entryfunc = times_entry;
 	times->gops.retfunc = times_return;
 	times->gops.ops.sole_func = times_call;
+	times->gops.ops.guarded = like;
 	if (like)
 		fgraph_init_ops(&times->gops.ops, like);
 	else
@@ -682,6 +703,17 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like)
 bool ftrace_times_is_started(const struct ftrace_times *times)
 {
 	return times->gops.ops.flags & FTRACE_OPS_FL_ENABLED;
+}
+
+/**
+ * ftrace_is_of_times - whether a graph user is one of times
+ * @ops: its ops
+ *
+ * Context: any.
+ */
+bool ftrace_is_of_times(const struct ftrace_ops *ops)
+{
+	return container_of(ops, struct fgraph_ops, ops)->retfunc == times_return;
 }
 
 static int times_fill_buckets(struct times_text *text, const struct ftrace_table *table)

@@ -33,8 +33,8 @@ enum ftrace_times_more {
 
 /**
  * struct ftrace_times - a user of times
- * @gops: hooks the functions; its filter says which, and its private is the instance
- *	  whose pids hold, or NULL
+ * @gops: hooks the functions; its filter says which, and the private of its ops is the
+ *	  instance whose pids and limits hold, or NULL
  * @meta: the meta word of its calls on return stacks, once it has been started
  * @counts: the times, a struct ftrace_time for each site; NULL before the first start
  * @core: those of the core kernel's sites
@@ -59,6 +59,7 @@ void ftrace_times_init(struct ftrace_times *times, struct ftrace_ops *like);
 int ftrace_times_start(struct ftrace_times *times);
 void ftrace_times_stop(struct ftrace_times *times);
 bool ftrace_times_is_started(const struct ftrace_times *times);
+bool ftrace_is_of_times(const struct ftrace_ops *ops);
 void ftrace_times_set_off(struct ftrace_times *times, u32 __percpu *off);
 void ftrace_times_reset(struct ftrace_times *times);
 void ftrace_times_drop(struct ftrace_times *times);

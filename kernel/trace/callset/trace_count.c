@@ -309,7 +309,7 @@ static int count_start_calls(struct count_instance *ci, u32 options)
 
 	tr->ops->counts = ci->counts;
 	ftrace_init_array_ops(tr, ftrace_count_call);
-	/* It records nothing: the limits are not for it. */
+	/* Complete: the limits are for the calls that are timed. */
 	tr->ops->guarded = false;
 	tr->ops->choose_func = count_choose_func;
 	ret = register_ftrace_function(tr->ops);

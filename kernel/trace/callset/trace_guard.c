@@ -4,7 +4,8 @@
  * time, so that tracing cannot bring the machine down.
  *
  *	max_rate	how many records a second and CPU a function or an event may take
- *	max_overhead	how many percent of each CPU's time the instance's records may take
+ *	max_overhead	how many percent of each CPU's time the instance's records may take; calls
+ *			that the tracer count times are records here
  *	throttled	the functions and events that left, and why; a name written there, or
  *			an empty line for all, lets them come back
  *	overhead_costs	how long a record of each kind takes on this machine: measured, and anew at
@@ -113,6 +114,7 @@ static const char * const guard_kinds[TRACE_GUARD_NONE] = {
 	[TRACE_GUARD_FUNCTION]	= "function",
 	[TRACE_GUARD_GRAPH]	= "function_graph",
 	[TRACE_GUARD_EVENT]	= "event",
+	[TRACE_GUARD_TIMES]	= "count-times",
 };
 
 /**
@@ -297,7 +299,7 @@ static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard
 
 /**
  * trace_guard_sample - take a sample
- * @tr: the instance that has recorded something
+ * @tr: the instance that has recorded something; NULL if it is of none
  * @key: the function's site, or the event's file
  * @kind: the kind of record
  *
@@ -315,7 +317,7 @@ void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_gu
 	WRITE_ONCE(steps->taken, taken + 1);
 	this_cpu_write(trace_guard_left, guard_next(steps, guard_step(taken + 1)));
 	/* Its content before the pointer. Pairs with guard_get(). */
-	guard = smp_load_acquire(&tr->callset.guard);
+	guard = tr ? smp_load_acquire(&tr->callset.guard) : NULL;
 	if (guard && guard_has_limit(guard)) {
 		WRITE_ONCE(steps->limited, true);
 		guard_note(this_cpu_ptr(guard->cpu), key, kind, guard_step(taken));
@@ -798,8 +800,11 @@ static int guard_measure(bool all)
 
 static bool guard_costs_known(void)
 {
-	return guard_cost[TRACE_GUARD_FUNCTION] && guard_cost[TRACE_GUARD_EVENT] &&
-	       (guard_cost[TRACE_GUARD_GRAPH] || !IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER));
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+		if (!guard_cost[kind] && trace_guard_has_kind(kind))
+			return false;
+	}
+	return true;
 }
 
 /* @text: "KIND PICOSECONDS", or empty to measure all */
@@ -948,7 +953,7 @@ static const char * const guard_errs[] = {
 	[GUARD_LIMIT_RATE]	= "Expected records a second",
 	[GUARD_LIMIT_OVERHEAD]	= "Expected a percentage from 0 to 99",
 	[GUARD_THROTTLED]	= "Not throttled",
-	[GUARD_COSTS]		= "Expected function, function_graph or event, and picoseconds",
+	[GUARD_COSTS]		= "Expected one of the kinds, and picoseconds",
 	[GUARD_ERR_CLOCK]	= "The clock is too coarse to measure the cost of a record",
 	[GUARD_ERR_OFF]		= "All tracing is off: the cost of a record cannot be measured",
 	[GUARD_ERR_OTHER]	= "It failed, and nothing is changed: see the error",
@@ -983,7 +988,8 @@ static void guard_show_costs(struct seq_file *m)
 {
 	seq_puts(m, "# kind picoseconds\n");
 	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
-		seq_printf(m, "%s %llu\n", guard_kinds[kind], READ_ONCE(guard_cost[kind]));
+		if (trace_guard_has_kind(kind))
+			seq_printf(m, "%s %llu\n", guard_kinds[kind], READ_ONCE(guard_cost[kind]));
 }
 
 static int guard_show(struct seq_file *m, void *v)

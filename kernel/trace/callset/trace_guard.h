@@ -6,6 +6,7 @@
 #define _KERNEL_TRACE_CALLSET_TRACE_GUARD_H
 
 #include <linux/jump_label.h>
+#include <linux/kconfig.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -21,6 +22,7 @@ struct trace_array;
  * @TRACE_GUARD_FUNCTION: an entry of the function tracer
  * @TRACE_GUARD_GRAPH: two of them, and a hooked return
  * @TRACE_GUARD_EVENT: an event
+ * @TRACE_GUARD_TIMES: no record: a call that the tracer count has timed
  * @TRACE_GUARD_NONE: no record
  * @TRACE_GUARD_KINDS: how many there are
  */
@@ -28,9 +30,19 @@ enum trace_guard_kind {
 	TRACE_GUARD_FUNCTION,
 	TRACE_GUARD_GRAPH,
 	TRACE_GUARD_EVENT,
+	TRACE_GUARD_TIMES,
 	TRACE_GUARD_NONE,
 	TRACE_GUARD_KINDS,
 };
+
+/* Whether there can be records of a kind. */
+static inline bool trace_guard_has_kind(enum trace_guard_kind kind)
+{
+	if (kind == TRACE_GUARD_TIMES && !IS_ENABLED(CONFIG_COUNT_TRACER))
+		return false;
+	return IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) ||
+	       (kind != TRACE_GUARD_GRAPH && kind != TRACE_GUARD_TIMES);
+}
 
 #ifdef CONFIG_TRACING_GUARD
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
@@ -59,16 +71,30 @@ static __always_inline bool trace_guard_count_down(void)
 #endif
 }
 
-/* Something was recorded: @key is the function's site, or the event's file. */
+/* Counts a record. Returns whether trace_guard_sample() has to follow. */
+static __always_inline bool trace_guard_is_due(void)
+{
+	return static_branch_likely(&trace_guard_on) && unlikely(trace_guard_count_down());
+}
+
+/* Something is recorded: @key is the function's site, or the event's file; @tr may be NULL. */
 static __always_inline void trace_guard_count(struct trace_array *tr, unsigned long key,
 					      enum trace_guard_kind kind)
 {
-	if (!static_branch_likely(&trace_guard_on))
-		return;
-	if (unlikely(trace_guard_count_down()))
+	if (trace_guard_is_due())
 		trace_guard_sample(tr, key, kind);
 }
 #else
+static inline bool trace_guard_is_due(void)
+{
+	return false;
+}
+
+static inline void trace_guard_sample(struct trace_array *tr, unsigned long key,
+				      enum trace_guard_kind kind)
+{
+}
+
 static inline void trace_guard_count(struct trace_array *tr, unsigned long key,
 				     enum trace_guard_kind kind)
 {

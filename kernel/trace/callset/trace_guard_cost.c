@@ -24,6 +24,7 @@
 #include <linux/types.h>
 
 #include "ops.h"
+#include "times.h"
 #include "trace_guard.h"
 #include "../trace.h"
 #include "../trace_record.h"
@@ -77,13 +78,18 @@ static void guard_time_calls(u64 *least)
 	OPTIMIZER_HIDE_VAR(example);
 	for (unsigned int try = 0; try < GUARD_TRIES; try++) {
 		u64 start, time;
+		int left;
 
 		guard(irqsave)();
 		guard_keep_records_out(true);
+		/* And no instance has a sample of them. */
+		left = this_cpu_read(trace_guard_left);
+		this_cpu_write(trace_guard_left, INT_MAX);
 		start = trace_guard_clock();
 		for (unsigned int i = 0; i < GUARD_CALLS; i++)
 			example(i);
 		time = trace_guard_clock() - start;
+		this_cpu_write(trace_guard_left, left);
 		guard_keep_records_out(false);
 		*least = min(*least, time);
 	}
@@ -158,8 +164,35 @@ static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 	unregister_ftrace_graph(gops);
 	return 0;
 }
+
+/* As the tracer count does with count-times. */
+static int guard_time_times(struct ftrace_ops *ops, u64 *least)
+{
+	/* Calls that it timed may return after it has stopped. */
+	static struct ftrace_times times;
+	void *tr = ops->private;
+	int ret;
+
+	/* It outlives the instance. */
+	ops->private = NULL;
+	ftrace_times_init(&times, ops);
+	ops->private = tr;
+	ret = ftrace_times_start(&times);
+	if (ret)
+		return ret;
+	guard_time_calls(least);
+	ftrace_times_stop(&times);
+	guard(mutex)(&ftrace_lock);
+	ftrace_times_drop(&times);
+	return 0;
+}
 #else
 static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
+{
+	return 0;
+}
+
+static int guard_time_times(struct ftrace_ops *ops, u64 *least)
 {
 	return 0;
 }
@@ -171,6 +204,8 @@ static int guard_time(struct ftrace_ops *ops, enum trace_guard_kind kind, u64 *l
 
 	if (kind == TRACE_GUARD_GRAPH)
 		return guard_time_graph(ops, least);
+	if (kind == TRACE_GUARD_TIMES)
+		return guard_time_times(ops, least);
 	ops->func = kind == TRACE_GUARD_EVENT ? guard_write_event : guard_write_entry;
 	ret = register_ftrace_function(ops);
 	if (ret)
@@ -192,8 +227,11 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
 
 		guard_time_calls(&least[TRACE_GUARD_NONE]);
 		for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
-			int ret = guard_time(tr->ops, kind, &least[kind]);
+			int ret;
 
+			if (!trace_guard_has_kind(kind))
+				continue;
+			ret = guard_time(tr->ops, kind, &least[kind]);
 			if (ret)
 				return ret;
 			told_apart &= least[kind] > least[TRACE_GUARD_NONE];
@@ -215,7 +253,8 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  * call the guard, so these callbacks are not theirs. The probe of an event is called as that of a
  * function is.
  *
- * Context: process context, sleeps; takes trace_types_lock. Registers ops and a graph user.
+ * Context: process context, sleeps; takes trace_types_lock and ftrace_lock. Registers ops and graph
+ * users. The caller sees to it that there is one at a time.
  * Return: 0; -ENOENT if the function cannot be traced; -ENODEV where all tracing is switched off;
  * -EAGAIN if by the clock a traced call took no longer than another; or why one of the users cannot
  * be registered. On failure @cost is as before.
@@ -247,7 +286,8 @@ int trace_guard_measure(u64 *cost)
 
 		cost[kind] = least[kind] == U64_MAX ? 0 : div_u64(time * 1000, GUARD_CALLS);
 	}
-	pr_info("a traced call costs %llu ps, with its return %llu, an event %llu\n",
-		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH], cost[TRACE_GUARD_EVENT]);
+	pr_info("a traced call costs %llu ps, with its return %llu, an event %llu, a timed call %llu\n",
+		cost[TRACE_GUARD_FUNCTION], cost[TRACE_GUARD_GRAPH], cost[TRACE_GUARD_EVENT],
+		cost[TRACE_GUARD_TIMES]);
 	return 0;
 }
