@@ -222,6 +222,9 @@ def report(suite, stock, ours):
             lines.append(f"{verdict}: {name}: {ours.result(name)}, on stock {stock.result(name)}: {why}")
         if verdict == "failed":
             lines += ["    | " + line for line in ours.cases.get(name, ("", "", []))[2]]
+    if not any(stock.result(n) in GOOD for n in names):
+        count["failed"] += 1
+        lines.append("failed: stock passes no case, so nothing was compared")
     new = [line for what, line in ours.symptoms.items() if what not in stock.symptoms]
     count["failed" if new else "passed"] += 1
     lines.append("failed: ours put on the console what stock did not:" if new else
