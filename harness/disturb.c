@@ -16,10 +16,8 @@
  *	             STI, POPF, IRET or SYSRET. Waiting for another CPU, in a loop with
  *	             PAUSE, is left out: the CPU that is waited for does not run until
  *	             the other's turn is over, as long as that may be
- *	irqsoff_at   where that CLI is
  *	planted      the longest time, in instructions of all CPUs, that an INT3 stood in
  *	             the text, from the store that wrote it to the one that took it away
- *	plants       how many did
  *	turns        entries of turn= on CPU 1
  *	insns        instructions of CPU 1
  *
@@ -48,11 +46,11 @@ static bool open_now;
 /* Instructions so far: of each CPU, and of all. */
 static uint64_t insns[CPUS], now;
 
-static uint64_t int3s, turns, plants, planted_longest, insns_before;
+static uint64_t int3s, turns, planted_longest, insns_before;
 
 static struct {
 	bool off;
-	uint64_t since, from, longest, longest_at, paused;
+	uint64_t since, longest, paused;
 } irqs;
 
 /* When an INT3 was written to each byte of the text; 0 where there is no INT3. */
@@ -62,11 +60,9 @@ static void window_begin(void)
 {
 	int3s = 0;
 	turns = 0;
-	plants = 0;
 	planted_longest = 0;
 	insns_before = insns[1];
 	irqs.longest = 0;
-	irqs.longest_at = 0;
 	irqs.off = false;
 	memset(planted, 0, (at.text_end - at.text) * sizeof(*planted));
 	window++;
@@ -81,9 +77,7 @@ static void window_end(void)
 {
 	put("int3s", int3s);
 	put("irqsoff", irqs.longest);
-	put("irqsoff_at", irqs.longest_at);
 	put("planted", planted_longest);
-	put("plants", plants);
 	put("turns", turns);
 	put("insns", insns[1] - insns_before);
 	fflush(out);
@@ -118,7 +112,6 @@ static void irqs_off(unsigned int cpu, void *data)
 		return;
 	irqs.off = true;
 	irqs.since = insns[0];
-	irqs.from = (uintptr_t)data;
 }
 
 static void irqs_paused(unsigned int cpu, void *data)
@@ -135,10 +128,8 @@ static void irqs_on(unsigned int cpu, void *data)
 	if (cpu || !irqs.off)
 		return;
 	irqs.off = false;
-	if (insns[0] - irqs.since > irqs.longest) {
+	if (insns[0] - irqs.since > irqs.longest)
 		irqs.longest = insns[0] - irqs.since;
-		irqs.longest_at = irqs.from;
-	}
 }
 
 static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
@@ -157,7 +148,6 @@ static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr, 
 		return;
 	text -= at.text;
 	if (qemu_plugin_mem_get_value(info).data.u8 == INT3) {
-		plants++;
 		planted[text] = now;
 	} else if (planted[text]) {
 		if (now - planted[text] > planted_longest)
@@ -205,9 +195,8 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 							       NULL);
 		if (!len || !switches_irqs(code, len, &on))
 			continue;
-		addr = qemu_plugin_insn_vaddr(insn);
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on ? irqs_on : irqs_off, NO_REGISTERS,
-						       (void *)(uintptr_t)addr);
+						       NULL);
 	}
 }
 

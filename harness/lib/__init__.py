@@ -13,6 +13,7 @@ moved     the changes between two days' figures
 """
 import hashlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,3 +76,12 @@ def files_below(top):
 def clean_environment():
     """For another make: ours, if a make started us, is not to be inherited."""
     return {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+
+
+def logged(log, *commands):
+    """Runs commands with their output in log, a path under build/logs. Raises Failure if one fails."""
+    os.makedirs(LOGS, exist_ok=True)
+    with open(os.path.join(LOGS, log), "w") as f:
+        for command in commands:
+            if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=f, stderr=f, env=clean_environment()).returncode:
+                raise Failure(f"{command[0]} failed: see build/logs/{log}")

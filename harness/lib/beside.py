@@ -16,12 +16,11 @@ import json
 import multiprocessing
 import os
 import re
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from . import BUILD, HARNESS, LOGS, Failure, clean_environment, digest, job, kernels, userspace, vm
+from . import BUILD, HARNESS, digest, job, kernels, userspace, vm
 from . import results as guests
 
 SELFTESTS = "tools/testing/selftests"
@@ -111,14 +110,6 @@ def kernel_died(r):
 def job_lines(r):
     """The output of the job before the kernel broke."""
     return [line for line in r.both[:kernel_died(r)] if not line.startswith("[console] ")]
-
-
-def logged(log, *commands):
-    """Runs commands with their output in log, a path under build/logs. Raises Failure if one fails."""
-    with open(os.path.join(LOGS, log), "w") as f:
-        for command in commands:
-            if subprocess.run(command, stdout=f, stderr=f, env=clean_environment()).returncode:
-                raise Failure(f"{command[0]} failed: see build/logs/{log}")
 
 
 def run_part(suite, kernel, part, tree, only):

@@ -9,7 +9,7 @@ import os
 import struct
 import subprocess
 
-from . import GUEST, LOGS, Failure, source, userspace, vm
+from . import GUEST, Failure, logged, source, userspace, vm
 
 DISK = os.path.join(GUEST, "debian.disk")
 # Of the partition. The loader is between the first sector and it.
@@ -54,31 +54,26 @@ systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_reap.service
 """
 
 
-def bootstrap(log):
+def bootstrap():
     """The file system, and the loader's two parts."""
     suite, sources = userspace.debian_sources()
     files = [os.path.join(GUEST, name) for name in ("debian.ext2", "debian.boot.img", "debian.core.img")]
     fs, boot, core = files
     hooks = [f"upload {source('debian-job')} /usr/local/sbin/guest-job", f"chroot \"$1\" sh -ec '{IN_IT}'",
              f"download /boot/grub/i386-pc/boot.img {boot}", f"download /boot/grub/i386-pc/core.img {core}"]
-    commands = [["mmdebstrap", *OPTIONS, "--include=" + ",".join(PACKAGES),
-                 *(f"--customize-hook={hook}" for hook in hooks), suite, fs, *sources],
-                ["/sbin/tune2fs", "-j", "-O", "extents,dir_index", "-U", "random", fs],
-                ["/sbin/e2fsck", "-fyD", fs],
-                ["/sbin/resize2fs", fs, f"{SIZE_MB}M"]]
-    with open(log, "w") as f:
-        for command in commands:
-            got = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=f, stderr=f).returncode
-            # e2fsck's 1: it has changed something.
-            if got and not (got == 1 and "e2fsck" in command[0]):
-                raise Failure(f"{command[0]} failed on Debian's guest: see {log}")
+    logged("debian-disk.log",
+           ["mmdebstrap", *OPTIONS, "--include=" + ",".join(PACKAGES),
+            *(f"--customize-hook={hook}" for hook in hooks), suite, fs, *sources],
+           ["/sbin/tune2fs", "-j", "-O", "extents,dir_index", "-U", "random", fs],
+           # 1: it has changed something.
+           ["sh", "-c", f"/sbin/e2fsck -fyD {fs} || [ $? = 1 ]"],
+           ["/sbin/resize2fs", fs, f"{SIZE_MB}M"])
     return files
 
 
 def write(path):
     print("image: making build/guest/debian.disk of Debian's packages, about 300 MB to fetch", flush=True)
-    os.makedirs(LOGS, exist_ok=True)
-    fs, boot, core = bootstrap(os.path.join(LOGS, "debian-disk.log"))
+    fs, boot, core = bootstrap()
     with open(boot, "rb") as b, open(core, "rb") as c:
         boot_code, core_code = b.read(), c.read()
     # The one entry of the table of partitions: bootable, Linux, where it begins and how long it is.

@@ -81,10 +81,11 @@ result() {
 }
 # closing LOG: the closing line of the results in it. Returns whether all have passed.
 closing() {
-	local passed failed
+	local passed failed skipped
 	passed=$(grep -c '^ok ' "$1" || true)
 	failed=$(grep -c '^not ok ' "$1" || true)
-	echo "$passed passed, $failed failed"
+	skipped=$(grep -c '^skip ' "$1" || true)
+	echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
 	[ "$failed" -eq 0 ]
 }
 

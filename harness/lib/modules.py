@@ -2,10 +2,9 @@
 """Modules that are no part of a kernel, built against one of the kernels under build/."""
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-from . import HARNESS, LOGS, Failure, clean_environment, kernels
+from . import HARNESS, kernels, logged
 
 
 def build(kernel, where, name, source=None):
@@ -15,21 +14,15 @@ def build(kernel, where, name, source=None):
         # A file keeps its time where it has not changed.
         shutil.copytree(source, where, dirs_exist_ok=True)
     ko = os.path.join(where, name)
-    log = os.path.join(LOGS, f"{os.path.basename(where)}.log")
     sources = [os.path.join(where, f) for f in os.listdir(where) if f in ("Kbuild", "Makefile") or f.endswith((".c", ".h"))
                and not f.endswith(".mod.c")]
     if os.path.exists(ko) and all(os.path.getmtime(ko) > os.path.getmtime(path)
                                   for path in [kernels.image(kernel), *sources]):
         return ko
     print(f"# building {name} against build/{kernel}", flush=True)
-    os.makedirs(os.path.dirname(log), exist_ok=True)
     # The types in a module's BTF count from those of the kernel's; make does not know of that.
     for old in Path(where).rglob("*.ko"):
         old.unlink()
-    with open(log, "w") as f:
-        got = subprocess.run(["make", "-C", kernels.directory(kernel), f"M={where}",
-                              f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"],
-                             stdout=f, stderr=f, env=clean_environment())
-    if got.returncode:
-        raise Failure(f"{name} does not build against build/{kernel}: see {log}")
+    logged(f"{os.path.basename(where)}.log",
+           ["make", "-C", kernels.directory(kernel), f"M={where}", f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"])
     return ko

@@ -24,25 +24,20 @@ def load(path):
         raise Failure(f"{path} is no file of figures as bench writes it: {e!r}")
 
 
+def factor(was, now):
+    """Or None, where these are no figures above 0."""
+    return now / was if all(isinstance(v, (int, float)) and v > 0 for v in (was, now)) else None
+
+
 def has_moved(key, was, now):
-    if was == now:
-        return False
-    if isinstance(was, (int, float)) and isinstance(now, (int, float)) and was > 0 and now > 0:
-        return key.split(".")[0] != NOISY or abs(math.log(now / was)) > math.log(1 + NOISE)
-    return True
-
-
-def change(was, now):
-    if isinstance(was, (int, float)) and isinstance(now, (int, float)) and was > 0:
-        return f"{100 * (now - was) / was:+.1f} %"
-    return ""
+    by = factor(was, now)
+    return was != now and (by is None or key.split(".")[0] != NOISY or abs(math.log(by)) > math.log(1 + NOISE))
 
 
 def how_much(row):
     """The largest changes first, then rows that are no figures."""
-    was, now = row[3], row[4]
-    numbers = all(isinstance(v, (int, float)) and v > 0 for v in (was, now))
-    return -abs(math.log(now / was)) if numbers else 1
+    by = factor(row[3], row[4])
+    return 1 if by is None else -abs(math.log(by))
 
 
 def cell(value):
@@ -85,5 +80,7 @@ def lines(rows, notes, old):
     wide = max(len(r[0]) for r in rows)
     text = [head + ":", f"{'':{wide}} {'':5} {'was':>15} {'is':>15}"]
     for key, _, kernel, was, now in rows:
-        text.append(f"{key:{wide}} {kernel:5} {cell(was):>15} {cell(now):>15} {change(was, now):>9}")
+        by = factor(was, now)
+        change = f"{100 * (by - 1):+.1f} %" if by else ""
+        text.append(f"{key:{wide}} {kernel:5} {cell(was):>15} {cell(now):>15} {change:>9}")
     return text + notes

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import GUEST, HARNESS, LOGS, TOP, Failure, digest, files_below, machines, newc, source, testing
+from . import GUEST, HARNESS, TOP, Failure, digest, files_below, logged, machines, newc, source, testing
 
 IMAGE = os.path.join(GUEST, "initramfs.cpio")
 WHERE = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -131,13 +131,10 @@ def write_other(path, machine):
     said = machines.said(machine)
     codename, sources = debian_sources(said.get("suites", "").split())
     print(f"image: fetching {', '.join(OTHER_PROGRAMS.values())} for {machine} (not installed)", flush=True)
-    os.makedirs(LOGS, exist_ok=True)
-    log = os.path.join(LOGS, f"image-{machine}.log")
-    with tempfile.TemporaryDirectory(dir=GUEST) as top, open(log, "w") as f:
-        if subprocess.run(["mmdebstrap", "--variant=extract", f"--architectures={said.get('debian', machine)}",
-                           "--include=" + ",".join(OTHER_PROGRAMS.values()), codename, top + "/root", *sources],
-                          stdin=subprocess.DEVNULL, stdout=f, stderr=f).returncode:
-            raise Failure(f"mmdebstrap failed: see {log}")
+    with tempfile.TemporaryDirectory(dir=GUEST) as top:
+        logged(f"image-{machine}.log",
+               ["mmdebstrap", "--variant=extract", f"--architectures={said.get('debian', machine)}",
+                "--include=" + ",".join(OTHER_PROGRAMS.values()), codename, top + "/root", *sources])
         found = {os.path.basename(p): p for p in files_below(top + "/root") if "/bin/" in p}
         write(path, {f"/bin/{name}": found[name] for name in OTHER_PROGRAMS},
               OTHER_LINKS | ({"sh": said["shell"]} if "shell" in said else {}),
