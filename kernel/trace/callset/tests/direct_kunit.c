@@ -9,6 +9,7 @@
 
 #include <linux/bpf.h>
 #include <linux/btf.h>
+#include <linux/delay.h>
 #include <linux/fdtable.h>
 #include <linux/filter.h>
 
@@ -807,6 +808,10 @@ static void direct_bpf_in_quarantine(struct kunit *test)
 	if (link >= 0)
 		close_fd(link);
 	close_fd(attr.raw_tracepoint.prog_fd);
+	/* Another task releases the file. */
+	for (unsigned int i = 0; i < 500 && direct_kunit_target(); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);
 }
 #endif
 
