@@ -172,7 +172,6 @@ static noinline void times_set_max(u64 __percpu *max, u64 total)
 			return;
 	}
 }
-
 NOKPROBE_SYMBOL(times_set_max);
 
 /* Of a call that took so long. */
@@ -236,7 +235,6 @@ static void times_add(const struct ftrace_times *times, unsigned long ip, u64 to
 	if (times_is_longest(time, total))
 		times_set_max(&time->max, total);
 }
-
 NOKPROBE_SYMBOL(times_add);
 
 static __always_inline u64 times_minus(u64 a, u64 b)
@@ -383,7 +381,6 @@ static noinline void times_call_sampled(unsigned long ip, unsigned long *retp,
 	trace_guard_sample(ops->private, ip, TRACE_GUARD_TIMES);
 	times_hook(ip, retp, ops);
 }
-
 NOKPROBE_SYMBOL(times_call_sampled);
 
 /*
@@ -407,7 +404,6 @@ static void times_call(unsigned long ip, unsigned long *retp, struct ftrace_call
 	else
 		times_hook(ip, retp, ops);
 }
-
 NOKPROBE_SYMBOL(times_call);
 
 /* The index of the user of a meta word; of a word that is not of an entry, any index. */
@@ -439,7 +435,6 @@ static noinline unsigned long times_return_stopped(const struct ftrace_ret_stack
 		return fgraph_lost();
 	return times_drop(frame);
 }
-
 NOKPROBE_SYMBOL(times_return_stopped);
 
 /* Of a function that is not the core kernel's. */
@@ -453,7 +448,6 @@ static noinline unsigned long times_return_elsewhere(const struct ftrace_times *
 	preempt_enable_notrace();
 	return times_drop(frame);
 }
-
 NOKPROBE_SYMBOL(times_return_elsewhere);
 
 /* Of the longest call so far. */
@@ -463,7 +457,6 @@ static noinline unsigned long times_return_longest(u64 __percpu *max, u64 total,
 	times_set_max(max, total);
 	return ret;
 }
-
 NOKPROBE_SYMBOL(times_return_longest);
 
 /**
@@ -517,7 +510,6 @@ unsigned long ftrace_times_return(void)
 		return times_return_longest(&time->max, total, ret);
 	return ret;
 }
-
 NOKPROBE_SYMBOL(ftrace_times_return);
 
 static void times_watch(struct work_struct *work);
