@@ -63,6 +63,7 @@ struct ftrace_filter {
  * @owner_func: the function by which it is listed, if that is not @func
  * @list: in the list of those that are registered
  * @guarded: it does not get the sites that its filter has as throttled
+ * @moves: its callback may change where the function goes on, and so may others'
  * @own_filter: its filter, unless it uses another's
  * @filter: its filter
  * @filter_user: in the list of the users of @filter
@@ -92,6 +93,7 @@ struct ftrace_ops {
 	void			*owner_func;
 	struct list_head	list;
 	bool			guarded;
+	bool			moves;
 	struct ftrace_filter	own_filter;
 	struct ftrace_filter	*filter;
 	struct hlist_node	filter_user;

@@ -134,7 +134,8 @@ static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		return 0;
-	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
+	return (ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)) |
+	       (ops->moves ? FTRACE_OPS_FL_IPMODIFY : 0);
 }
 
 static void callset_add_graph(struct ftrace_callset *cs, const struct ftrace_ops *ops)

@@ -21,6 +21,7 @@
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/kconfig.h>
 #include <linux/kprobes.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -171,4 +172,7 @@ static void __init fprobe_quick_init(void)
 	fprobe_graph_ops.ops.sole_func = fprobe_quick_call;
 	fprobe_graph_ops.ops.sole_ret = fprobe_quick_return;
 	fprobe_graph_ops.ops.sole_regs = true;
+	/* Programs of kprobe.multi may call bpf_override_return(); all users are taken for them. */
+	fprobe_graph_ops.ops.moves = IS_ENABLED(CONFIG_BPF_KPROBE_OVERRIDE);
+	fprobe_ftrace_ops.moves = IS_ENABLED(CONFIG_BPF_KPROBE_OVERRIDE);
 }

@@ -12,12 +12,15 @@
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
 #include <linux/stacktrace.h>
 
 #include "../fgraph_stack.h"
 #include "kunit.h"
 
 #define FPROBE_KUNIT_FRAMES	32
+/* The site's function returns another value. */
+#define FPROBE_KUNIT_OTHER	77
 
 /**
  * struct fprobe_kunit - a probe, and the calls of one task that its handlers saw
@@ -26,6 +29,7 @@
  * @entries: calls of the entry handler
  * @exits: calls of the exit handler
  * @cancel: the value that the entry handler returns
+ * @override: it has the function return FPROBE_KUNIT_OTHER at once
  * @ret_ip: where the last call returns to
  * @retval: the value that it returned
  * @unwound: the exit handler found @ret_ip in its own stack trace
@@ -37,6 +41,7 @@ struct fprobe_kunit {
 	unsigned int		entries;
 	unsigned int		exits;
 	int			cancel;
+	bool			override;
 	unsigned long		ret_ip;
 	unsigned long		retval;
 	bool			unwound;
@@ -68,6 +73,10 @@ static int fprobe_kunit_entry(struct fprobe *fp, unsigned long ip, unsigned long
 		*(unsigned long *)data = ip;
 	probe->ret_ip = ret_ip;
 	WRITE_ONCE(probe->entries, probe->entries + 1);
+	if (probe->override) {
+		ftrace_regs_set_return_value(fregs, FPROBE_KUNIT_OTHER);
+		ftrace_override_function_with_return(fregs);
+	}
 	return probe->cancel;
 }
 
@@ -564,7 +573,7 @@ static bool fprobe_kunit_unwinds(struct task_struct *task, unsigned long ret_ip)
 }
 
 /* Unregisters before or after the call returns; either way it has to return. */
-static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
+static void fprobe_kunit_sleep(struct kunit *test, bool leave_first, bool async)
 {
 	struct fprobe_kunit *probe = fprobe_kunit_new(test);
 	DECLARE_COMPLETION_ONSTACK(wake);
@@ -586,7 +595,12 @@ static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
 		kthread_stop(task);
 		KUNIT_EXPECT_EQ(test, 1, probe->exits);
 	}
-	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe->fp));
+	if (async) {
+		KUNIT_EXPECT_EQ(test, 0, unregister_fprobe_async(&probe->fp));
+		synchronize_rcu();
+	} else {
+		KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&probe->fp));
+	}
 	after = fprobe_kunit_after;
 	kunit_kfree(test, probe);
 	if (!leave_first) {
@@ -599,12 +613,79 @@ static void fprobe_kunit_sleep(struct kunit *test, bool leave_first)
 
 static void fprobe_unregister_after(struct kunit *test)
 {
-	fprobe_kunit_sleep(test, true);
+	fprobe_kunit_sleep(test, true, false);
+	fprobe_kunit_sleep(test, true, true);
 }
 
 static void fprobe_unregister_inside(struct kunit *test)
 {
-	fprobe_kunit_sleep(test, false);
+	fprobe_kunit_sleep(test, false, false);
+	fprobe_kunit_sleep(test, false, true);
+}
+
+/* The first of so many probes overrides the function; they may have exit handlers. */
+static void fprobe_kunit_override(struct kunit *test, unsigned int nr, bool exit, int cancel)
+{
+	unsigned long ip = kunit_site(0);
+	struct fprobe_kunit *probe[2];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		probe[i] = fprobe_kunit_new(test);
+		probe[i]->override = !i;
+		probe[i]->cancel = cancel;
+		if (!exit) {
+			probe[i]->fp.exit_handler = NULL;
+			probe[i]->fp.entry_data_size = 0;
+		}
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[i]->fp, &ip, 1), 0);
+	}
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER);
+	probe[0]->override = false;
+	kunit_call_site(0);
+	KUNIT_EXPECT_NE(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER);
+	for (unsigned int i = 0; i < nr; i++) {
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[i]->fp), 0);
+		fprobe_kunit_expect(test, probe[i], 2, exit && !cancel ? 2 : 0);
+	}
+}
+
+static void fprobe_overrides(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_BPF_KPROBE_OVERRIDE))
+		kunit_skip(test, "no kprobe overrides a function");
+	for (unsigned int list = 0; list < 2; list++) {
+		ftrace_kunit_forbid_tramps(list);
+		for (unsigned int nr = 1; nr <= 2; nr++) {
+			fprobe_kunit_override(test, nr, false, 0);
+			fprobe_kunit_override(test, nr, true, 0);
+			fprobe_kunit_override(test, nr, true, 1);
+		}
+	}
+	ftrace_kunit_forbid_tramps(false);
+}
+
+/* Another task may begin a grace period, and end it, meanwhile: but not each time. */
+static void fprobe_unregister_at_once(struct kunit *test)
+{
+	unsigned long ip = kunit_site(0);
+	bool waited = true;
+
+	for (unsigned int i = 0; i < 16 && waited; i++) {
+		struct fprobe_kunit *probe = fprobe_kunit_new(test);
+		unsigned long state;
+
+		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+		state = get_state_synchronize_rcu();
+		KUNIT_EXPECT_EQ(test, unregister_fprobe_async(&probe->fp), 0);
+		waited = poll_state_synchronize_rcu(state);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe_async(&probe->fp), -EINVAL);
+		kunit_call_site(0);
+		fprobe_kunit_expect(test, probe, 0, 0);
+		synchronize_rcu();
+		kunit_kfree(test, probe);
+	}
+	KUNIT_EXPECT_FALSE(test, waited);
 }
 
 /* The change of a sleeper's probe, or beside it, before the sleeper returns. */
@@ -785,6 +866,8 @@ static struct kunit_case fprobe_kunit_cases[] = {
 	KUNIT_CASE(fprobe_one_side),
 	KUNIT_CASE(fprobe_unregister_after),
 	KUNIT_CASE(fprobe_unregister_inside),
+	KUNIT_CASE(fprobe_unregister_at_once),
+	KUNIT_CASE(fprobe_overrides),
 	KUNIT_CASE(fprobe_second_inside),
 	KUNIT_CASE(fprobe_disabled_inside),
 	KUNIT_CASE(fprobe_one_goes_inside),
