@@ -365,8 +365,8 @@ struct ftrace_code {
  * @retiree: frees the callset and its trampoline
  * @entry: the word at a site points here, on an architecture that has such a word
  * @link: for each of @ops
- * @ops: functions, graph users, direct; each by ascending ops->seq, that is, in
- *	 the order of registration
+ * @ops: functions, first one with FTRACE_OPS_FL_IPMODIFY, graph users, direct; each by
+ *	 ascending ops->seq, that is, in the order of registration
  *
  * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
  * published, but for an ops that is silenced: see ftrace_callset_silence().

@@ -134,8 +134,7 @@ static unsigned long callset_ops_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_DIRECT)
 		return 0;
-	return (ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)) |
-	       (ops->moves ? FTRACE_OPS_FL_IPMODIFY : 0);
+	return ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY);
 }
 
 static void callset_add_graph(struct ftrace_callset *cs, const struct ftrace_ops *ops)
@@ -269,11 +268,15 @@ bool ftrace_callset_has(const struct ftrace_callset *cs, const struct ftrace_ops
 	return false;
 }
 
-/* Functions, then graph users, then the direct one; and by registration. */
+/*
+ * Functions, then graph users, then the direct one; and by registration. The function with
+ * FTRACE_OPS_FL_IPMODIFY comes first: another one may override what it says.
+ */
 static u64 callset_order(const struct ftrace_ops *ops)
 {
-	u64 class = ops->flags & FTRACE_OPS_FL_DIRECT ? 2 :
-		    ops->flags & FTRACE_OPS_FL_GRAPH ? 1 : 0;
+	u64 class = ops->flags & FTRACE_OPS_FL_DIRECT ? 3 :
+		    ops->flags & FTRACE_OPS_FL_GRAPH ? 2 :
+		    ops->flags & FTRACE_OPS_FL_IPMODIFY ? 0 : 1;
 
 	return class << 32 | ops->seq;
 }
@@ -556,6 +559,8 @@ static bool callset_make_tramp(struct ftrace_callset *cs)
 		calls[i].gate = cs->link[i].gate;
 		if (i < cs->nr_funcs && cs->ops[i] != counted)
 			calls[i].func = ftrace_ops_get_func(cs->ops[i]);
+		if (cs->ops[i]->moves)
+			desc.flags |= FTRACE_OPS_FL_IPMODIFY;
 	}
 	desc.calls = calls;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -741,6 +746,20 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return ret;
 }
 
+static __always_inline void list_call_graph(unsigned long ip, struct ftrace_callset *cs,
+					    struct ftrace_regs *fregs)
+{
+	unsigned long *slot = arch_ftrace_return_slot(fregs), ret = *slot;
+
+	cs->graph_func(ip, slot, cs, fregs);
+	/*
+	 * A function that is overridden goes on where it would return to. If that is in a
+	 * register, it is to return by the hook all the same.
+	 */
+	if (unlikely(ftrace_regs_get_instruction_pointer(fregs) == ret))
+		ftrace_regs_set_instruction_pointer(fregs, *slot);
+}
+
 static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_callset *cs, struct ftrace_regs *fregs)
 {
@@ -757,7 +776,7 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 
 	/* These bring their own protection. */
 	if (cs->nr_graph)
-		cs->graph_func(ip, arch_ftrace_return_slot(fregs), cs, fregs);
+		list_call_graph(ip, cs, fregs);
 }
 
 /* The direct function that follows the other ops; preemption is disabled. */

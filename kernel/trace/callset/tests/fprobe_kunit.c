@@ -6,16 +6,20 @@
  *
  * The probes are allocated, so that KASAN sees a use after the free.
  */
+#include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
 #include <linux/kthread.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/stacktrace.h>
 
+#include "../callset.h"
 #include "../fgraph_stack.h"
+#include "../ops.h"
 #include "kunit.h"
 
 #define FPROBE_KUNIT_FRAMES	32
@@ -623,44 +627,97 @@ static void fprobe_unregister_inside(struct kunit *test)
 	fprobe_kunit_sleep(test, false, true);
 }
 
-/* The first of so many probes overrides the function; they may have exit handlers. */
-static void fprobe_kunit_override(struct kunit *test, unsigned int nr, bool exit, int cancel)
+/* The first of so many probes overrides the function. Those of @exits have exit handlers. */
+static void fprobe_kunit_override(struct kunit *test, unsigned int nr, unsigned int exits,
+				  int cancel)
 {
 	unsigned long ip = kunit_site(0);
 	struct fprobe_kunit *probe[2];
+	int depth = current->curr_ret_stack;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		probe[i] = fprobe_kunit_new(test);
 		probe[i]->override = !i;
 		probe[i]->cancel = cancel;
-		if (!exit) {
+		if (!(exits & BIT(i))) {
 			probe[i]->fp.exit_handler = NULL;
 			probe[i]->fp.entry_data_size = 0;
 		}
-		KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe[i]->fp, &ip, 1), 0);
+		KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe[i]->fp, &ip, 1), 0);
 	}
+	/* None says for good where the function goes on, as a live patch does. */
+	scoped_guard(mutex, &ftrace_lock)
+		KUNIT_EXPECT_FALSE(test, ftrace_callset_at(ip)->flags & FTRACE_OPS_FL_IPMODIFY);
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, depth);
 	probe[0]->override = false;
 	kunit_call_site(0);
 	KUNIT_EXPECT_NE(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER);
 	for (unsigned int i = 0; i < nr; i++) {
 		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe[i]->fp), 0);
-		fprobe_kunit_expect(test, probe[i], 2, exit && !cancel ? 2 : 0);
+		fprobe_kunit_expect(test, probe[i], 2, (exits & BIT(i)) && !cancel ? 2 : 0);
 	}
+}
+
+/* As a live patch is, for one task. */
+static struct task_struct *fprobe_kunit_patch_task;
+
+static notrace unsigned long fprobe_kunit_patched(unsigned long a, unsigned long b)
+{
+	return FPROBE_KUNIT_OTHER + 1;
+}
+
+static void fprobe_kunit_patch_func(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	if (current == fprobe_kunit_patch_task)
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)fprobe_kunit_patched);
+}
+
+/* A probe overrides a function that has a live patch already, or gets one then. */
+static void fprobe_kunit_override_patched(struct kunit *test, bool then)
+{
+	static struct ftrace_ops ops = {
+		.func	= fprobe_kunit_patch_func,
+		.flags	= FTRACE_OPS_FL_IPMODIFY,
+	};
+	unsigned long ip = kunit_site(0);
+	struct fprobe_kunit *probe = fprobe_kunit_new(test);
+
+	probe->fp.exit_handler = NULL;
+	probe->fp.entry_data_size = 0;
+	fprobe_kunit_patch_task = current;
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, ip, 0, 0), 0);
+	if (!then)
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe->fp, &ip, 1), 0);
+	if (then)
+		KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER + 1);
+	WRITE_ONCE(probe->override, true);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), FPROBE_KUNIT_OTHER);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe->fp), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+	fprobe_kunit_expect(test, probe, 2, 0);
 }
 
 static void fprobe_overrides(struct kunit *test)
 {
-	if (!IS_ENABLED(CONFIG_BPF_KPROBE_OVERRIDE))
+	if (IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) && !IS_ENABLED(CONFIG_BPF_KPROBE_OVERRIDE))
 		kunit_skip(test, "no kprobe overrides a function");
 	for (unsigned int list = 0; list < 2; list++) {
 		ftrace_kunit_forbid_tramps(list);
 		for (unsigned int nr = 1; nr <= 2; nr++) {
-			fprobe_kunit_override(test, nr, false, 0);
-			fprobe_kunit_override(test, nr, true, 0);
-			fprobe_kunit_override(test, nr, true, 1);
+			for (unsigned int exits = 0; exits < BIT(nr); exits++)
+				fprobe_kunit_override(test, nr, exits, 0);
+			fprobe_kunit_override(test, nr, BIT(nr) - 1, 1);
 		}
+		fprobe_kunit_override_patched(test, false);
+		fprobe_kunit_override_patched(test, true);
 	}
 	ftrace_kunit_forbid_tramps(false);
 }
