@@ -109,8 +109,10 @@ static __always_inline u64 fgraph_ask(struct ftrace_ops *ops, struct ftrace_grap
 				      struct ftrace_regs *fregs)
 {
 	struct fgraph_ops *gops = container_of(ops, struct fgraph_ops, ops);
+	/* First: a user that goes meanwhile, and comes back, has another index than its data. */
+	u64 meta = READ_ONCE(ops->graph_meta);
 
-	return gops->entryfunc(trace, gops, fregs) ? ops->graph_meta : 0;
+	return gops->entryfunc(trace, gops, fregs) ? meta : 0;
 }
 
 static noinline u64 fgraph_ask_all(struct task_struct *task, struct ftrace_callset *cs,
