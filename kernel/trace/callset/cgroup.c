@@ -58,6 +58,9 @@ static const char *const cgroup_file_name[FTRACE_CGROUP_KINDS] = {
 	[FTRACE_CGROUP_NOT]	= "set_ftrace_notrace_cgroup",
 };
 
+/* A fork or a move compares the task's cgroup with each, with interrupts off. */
+#define CGROUP_LIST_MAX	1024
+
 /**
  * struct cgroup_list - a list of cgroups
  * @nr: how many
@@ -175,10 +178,11 @@ static int cgroup_list_add(struct cgroup_list **list, struct cgroup *cgrp)
 			return 0;
 		}
 	}
-	new = krealloc(*list, struct_size(new, cgroup, nr + 1), GFP_KERNEL);
-	if (!new) {
+	new = nr == CGROUP_LIST_MAX ? ERR_PTR(-ENOSPC) :
+	      krealloc(*list, struct_size(new, cgroup, nr + 1), GFP_KERNEL);
+	if (IS_ERR_OR_NULL(new)) {
 		cgroup_put(cgrp);
-		return -ENOMEM;
+		return PTR_ERR(new) ?: -ENOMEM;
 	}
 	new->nr = nr + 1;
 	new->cgroup[nr] = cgrp;
@@ -241,8 +245,9 @@ static void cgroup_lists_replace(struct trace_array *tr, struct ftrace_cgroup_li
 		kfree(lists);
 }
 
+/* Adds cgroups to a list, unless they are a new one. */
 static int cgroup_lists_add(struct trace_array *tr, enum ftrace_cgroup_kind kind,
-			    const struct cgroup_list *more)
+			    const struct cgroup_list *more, bool fresh)
 {
 	struct cgroup_list *new __free(cgroup_list) = NULL;
 	struct ftrace_cgroup_lists *lists;
@@ -251,7 +256,7 @@ static int cgroup_lists_add(struct trace_array *tr, enum ftrace_cgroup_kind kind
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&ftrace_pid_mutex);
 
-	if (tr->callset.cgroups)
+	if (tr->callset.cgroups && !fresh)
 		ret = cgroup_list_copy(&new, tr->callset.cgroups->list[kind]);
 	ret = ret ?: cgroup_list_copy(&new, more);
 	if (ret)
@@ -310,7 +315,7 @@ static int ftrace_cgroup_show(struct seq_file *m, void *v)
 	char *path __free(kfree) = kmalloc(PATH_MAX, GFP_KERNEL);
 	enum ftrace_cgroup_kind kind = cgroup_file_kind(m->file);
 	struct cgroup_list *list __free(cgroup_list) = NULL;
-	struct trace_array *tr = m->private;
+	struct trace_array *tr = file_inode(m->file)->i_private;
 	int ret = 0;
 
 	if (!path)
@@ -329,6 +334,14 @@ static int ftrace_cgroup_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/*
+ * The private pointer of the seq_file. The first words that are right may begin a new list. The
+ * old one stays until then; where others were wrong, also after the file is closed.
+ */
+#define CGROUP_FILE_ADDS	NULL
+#define CGROUP_FILE_BEGINS	((void *)1)
+#define CGROUP_FILE_FAILED	((void *)2)
+
 static int ftrace_cgroup_open(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = inode->i_private;
@@ -336,14 +349,12 @@ static int ftrace_cgroup_open(struct inode *inode, struct file *file)
 
 	if (ret)
 		return ret;
-	/* For writers too: they find the instance there. */
-	ret = single_open(file, ftrace_cgroup_show, tr);
-	if (ret) {
+	/* For writers, too. */
+	ret = single_open(file, ftrace_cgroup_show,
+			  (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC) ?
+			  CGROUP_FILE_BEGINS : CGROUP_FILE_ADDS);
+	if (ret)
 		trace_array_put(tr);
-	} else if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
-		guard(mutex)(&event_mutex);
-		cgroup_lists_clear(tr, cgroup_file_kind(file));
-	}
 	return ret;
 }
 
@@ -403,24 +414,36 @@ static ssize_t cgroup_list_read(struct trace_array *tr, enum ftrace_cgroup_kind 
 static ssize_t ftrace_cgroup_write(struct file *file, const char __user *ubuf, size_t cnt,
 				   loff_t *ppos)
 {
-	struct trace_array *tr = ((struct seq_file *)file->private_data)->private;
+	struct trace_array *tr = file_inode(file)->i_private;
 	enum ftrace_cgroup_kind kind = cgroup_file_kind(file);
 	struct cgroup_list *list __free(cgroup_list) = NULL;
+	struct seq_file *m = file->private_data;
 	ssize_t read;
 	int ret;
 
 	read = cgroup_list_read(tr, kind, &list, ubuf, cnt);
-	if (read < 0 || !list)
+	if (!read || (read > 0 && !list))
 		return read;
-	ret = cgroup_lists_add(tr, kind, list);
-	if (ret)
+	ret = read < 0 ? read : cgroup_lists_add(tr, kind, list, m->private != CGROUP_FILE_ADDS);
+	if (ret) {
+		if (m->private == CGROUP_FILE_BEGINS)
+			m->private = CGROUP_FILE_FAILED;
 		return ret;
+	}
+	m->private = CGROUP_FILE_ADDS;
 	*ppos += read;
 	return read;
 }
 
 static int ftrace_cgroup_release(struct inode *inode, struct file *file)
 {
+	struct seq_file *m = file->private_data;
+
+	/* A new list without words */
+	if (m->private == CGROUP_FILE_BEGINS) {
+		guard(mutex)(&event_mutex);
+		cgroup_lists_clear(inode->i_private, cgroup_file_kind(file));
+	}
 	trace_array_put(inode->i_private);
 	return single_release(inode, file);
 }
