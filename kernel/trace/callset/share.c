@@ -17,6 +17,7 @@
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 
@@ -25,6 +26,9 @@
 #include "register.h"
 #include "report.h"
 #include "site_set.h"
+
+/* For how long a direct ops may say that it is about to change. It sleeps before it does. */
+#define SHARE_WAIT	(HZ / 10)
 
 /* Keeps direct ops, and those with FTRACE_OPS_FL_IPMODIFY, registered or not. */
 DEFINE_MUTEX(ftrace_share_mutex);
@@ -134,6 +138,19 @@ static int share_tell_all_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 	return ret;
 }
 
+static int share_register(struct ftrace_ops *ops)
+{
+	int ret;
+
+	guard(mutex)(&ftrace_share_mutex);
+
+	ret = share_tell_all_peers(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+	if (ret)
+		return ret;
+	guard(mutex)(&ftrace_lock);
+	return ftrace_ops_register(ops);
+}
+
 /**
  * ftrace_share_register - register an ops with FTRACE_OPS_FL_IPMODIFY
  * @ops: the ops
@@ -144,16 +161,14 @@ static int share_tell_all_peers(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
  */
 int ftrace_share_register(struct ftrace_ops *ops)
 {
+	unsigned long end = jiffies + SHARE_WAIT;
 	int ret;
 
 	ftrace_retired_wait();
-	guard(mutex)(&ftrace_share_mutex);
-
-	ret = share_tell_all_peers(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
-	if (ret)
-		return ret;
-	guard(mutex)(&ftrace_lock);
-	return ftrace_ops_register(ops);
+	do {
+		ret = share_register(ops);
+	} while (ret == -EAGAIN && time_before(jiffies, end));
+	return ret;
 }
 
 /**
