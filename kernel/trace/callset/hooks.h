@@ -21,12 +21,14 @@ struct dentry;
  * @text: where its text begins: kind, tab and name
  * @cost: the kind of record that it makes, enum trace_guard_kind, for its cost
  * @rate: calls a second
+ * @records: those of them that it records or times, or more
  */
 struct ftrace_hook {
 	unsigned long		addr;
 	unsigned int		text;
 	int			cost;
 	u64			rate;
+	u64			records;
 };
 
 /**

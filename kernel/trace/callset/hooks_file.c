@@ -25,6 +25,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/container_of.h>
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_hooks.h>
@@ -32,8 +33,10 @@
 #include <linux/kallsyms.h>
 #include <linux/list.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -75,10 +78,21 @@ static int hook_cost(const struct ftrace_ops *ops)
 	return FTRACE_HAS_TIMES && ftrace_is_of_times(ops) ? TRACE_GUARD_TIMES : TRACE_GUARD_GRAPH;
 }
 
+/* How often an instance records or times a function; U64_MAX for each call. */
+static u64 hook_records(struct trace_array *tr, unsigned long ip)
+{
+	u64 rate;
+
+	if (trace_count_rate(tr, ip, &rate) || trace_guard_rate(tr, ip, &rate))
+		return rate;
+	return !tr->callset.pid_bit && tracer_tracing_is_on(tr) &&
+	       cpumask_subset(cpu_online_mask, tr->tracing_cpumask) ? U64_MAX : 0;
+}
+
 static void hooks_list_ops(struct ftrace_hooks *hooks, unsigned long ip,
 			   const struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	const struct trace_array *tr = hook_instance(ops);
+	struct trace_array *tr = hook_instance(ops);
 
 	/* In place of one that is gone. */
 	if (ftrace_ops_callback(ops) == ftrace_stub)
@@ -89,8 +103,10 @@ static void hooks_list_ops(struct ftrace_hooks *hooks, unsigned long ip,
 	} else if (tr) {
 		ftrace_hooks_add(hooks, ip, "tracer", "%s%s%s", tr->name ?: "",
 				 tr->name ? ":" : "", tr->current_trace->name);
-		if (hooks->nr)
+		if (hooks->nr) {
 			hooks->hook[hooks->nr - 1].cost = hook_cost(ops);
+			hooks->hook[hooks->nr - 1].records = hook_records(tr, ip);
+		}
 	} else {
 		ftrace_hooks_found(hooks, ip, "callback", ftrace_ops_callback(ops), ops);
 	}
@@ -199,7 +215,7 @@ static void hook_show_cost(struct seq_file *m, const struct ftrace_hook *hook)
 		return;
 	}
 	/* Hundredths, of picoseconds */
-	part = mul_u64_u64_div_u64(hook->rate, cost, 100000000);
+	part = mul_u64_u64_div_u64(min(hook->records, hook->rate), cost, 100000000);
 	seq_printf(m, "%llu.%02u", div_u64(part, 100), (u32)(part % 100));
 }
 
@@ -248,9 +264,13 @@ static int hooks_release(struct inode *inode, struct file *file)
 
 static int hooks_open(struct inode *inode, struct file *file)
 {
-	struct ftrace_hooks *hooks = __seq_open_private(file, &hooks_seq_ops, sizeof(*hooks));
+	struct ftrace_hooks *hooks;
 	int ret;
 
+	ret = security_locked_down(LOCKDOWN_TRACEFS);
+	if (ret)
+		return ret;
+	hooks = __seq_open_private(file, &hooks_seq_ops, sizeof(*hooks));
 	if (!hooks)
 		return -ENOMEM;
 	ret = hooks_collect(hooks);
