@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The guard: functions and events that an instance records too often leave its trace for a
- * time, so that tracing cannot bring the machine down.
- *
- *	max_rate	how many records a second and CPU a function or an event may take
- *	max_overhead	how many percent of each CPU's time the instance's records may take; calls
- *			that the tracer count times are records here
- *	throttled	the functions and events that left, and why; a name written there, or
- *			an empty line for all, lets them come back
- *	overhead_costs	how long a record of each kind takes on this machine: measured, and anew at
- *			an empty line, or as it is written there; in the top directory only
- *
- * The parameters trace_max_rate= and trace_max_overhead= set limits at boot.
+ * time, so that tracing cannot bring the machine down. Documentation/trace/ftrace-callsets.rst
+ * has its files and parameters.
  *
  * While an instance has a limit, each CPU takes a sample of about one in so many records,
- * where they are recorded: filtered tasks, CPUs and functions do not count. It begins with each
- * record, and takes fewer samples the more there are. A sample is a
+ * where they are recorded: filtered tasks, CPUs and functions do not count. A sample is a
  * count in a small table of the instance and the CPU. Ten times a second a work scans the
  * tables of all CPUs, wherever it runs. It is queued while there are samples, and for a return that
  * is due, so it wakes no CPU of an idle machine otherwise; the first sample after that queues it.
  *
  * A function leaves by filter->throttled of the instance's ops, an event by a flag of its
- * file: see trace_event_throttle(). Both return after a pause, which doubles each time that they
- * leave again, and all when a limit goes.
+ * file: see trace_event_throttle().
  *
  * Invariants:
  *  1. An instance has a struct trace_guard from its first limit until it goes.
@@ -48,7 +37,6 @@
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
-#include <linux/kconfig.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
 #include <linux/list.h>
@@ -90,7 +78,7 @@
 /* So many samples of a scan are taken in each step. The next step is twice as long. */
 #define GUARD_SAMPLES		64
 #define GUARD_WAYS		8
-#define GUARD_SLOTS		512
+#define GUARD_SLOTS		(64 * GUARD_WAYS)
 
 enum guard_limit {
 	GUARD_LIMIT_RATE,
@@ -117,97 +105,56 @@ static const char * const guard_kinds[TRACE_GUARD_NONE] = {
 	[TRACE_GUARD_TIMES]	= "count-times",
 };
 
-/**
- * struct guard_slot - the samples of a function or an event on a CPU
- * @key: the site, or the address of the file; 0 if the slot is free
- * @kind: of its records
- * @nr: how many records the samples stand for, ever
- * @seen: how many the scans have seen
- * @calls: how many the last one saw first
- * @cost: nanoseconds that these took
- * @over: the limit for which it has to leave
- */
+/* The samples of a function or an event on a CPU */
 struct guard_slot {
-	unsigned long		key;
-	enum trace_guard_kind	kind;
-	u32			nr;
-	u32			seen;
-	u32			calls;
-	u32			cost;
-	enum guard_limit	over;
+	unsigned long		key;	/* The site, or the address of the file; 0: it is free */
+	enum trace_guard_kind	kind;	/* Of its records */
+	u32			nr;	/* How many records the samples stand for, ever */
+	u32			seen;	/* How many the scans have seen */
+	u32			calls;	/* How many the last one saw first */
+	u32			cost;	/* Nanoseconds that these took */
+	enum guard_limit	over;	/* That for which it has to leave */
 };
 
-/**
- * struct guard_cpu - the samples of a CPU
- * @slot: those of functions and events
- * @rest: those that found no slot, by kind
- */
 struct guard_cpu {
 	struct guard_slot	slot[GUARD_SLOTS];
-	struct guard_slot	rest[TRACE_GUARD_NONE];
+	struct guard_slot	rest[TRACE_GUARD_NONE];	/* That found no slot, by kind */
 };
 
 #define for_each_guard_slot(pos, gc)							\
 	for ((pos) = (gc)->slot; (pos) < (gc)->slot + GUARD_SLOTS; (pos)++)
 
-/**
- * struct trace_guard - the limits of an instance
- * @tr: the instance
- * @max: the limits; 0 stands for no limit
- * @last: when the samples were scanned last
- * @time: how long this was after the scan before
- * @rows: the functions and events that are throttled, or were not long ago
- * @cpu: the samples
- */
+/* The limits of an instance */
 struct trace_guard {
 	struct trace_array		*tr;
-	unsigned int			max[GUARD_NR_LIMITS];
-	u64				last;
-	u64				time;
+	unsigned int			max[GUARD_NR_LIMITS];	/* 0 stands for no limit */
+	u64				last;	/* When the samples were scanned last */
+	u64				time;	/* How long this was after the scan before */
 	struct list_head		rows;
 	struct guard_cpu __percpu	*cpu;
 };
 
-/**
- * struct guard_row - a function or event that is throttled, or was not long ago
- * @node: in the list of the instance
- * @key: as in a slot
- * @out: it is throttled, as long as it is there
- * @moves: it is to leave, or to return
- * @since: when it left or returned
- * @pause: for how long it leaves
- * @rate: records a second when it left
- * @cost: hundredths of a percent of the CPU's time that they took, as far as it is known
- * @cpu: the CPU with that rate
- * @times: how often it left
- * @over: the limit
- * @name: the function, with its module in brackets, or the event
- */
+/* A function or event that is throttled, or was not long ago */
 struct guard_row {
 	struct list_head	node;
-	unsigned long		key;
-	bool			out;
-	bool			moves;
-	u64			since;
-	u64			pause;
-	u64			rate;
-	u64			cost;
-	unsigned int		cpu;
-	unsigned int		times;
+	unsigned long		key;	/* As in a slot */
+	bool			out;	/* It is throttled, as long as it is there */
+	bool			moves;	/* It is to leave, or to return */
+	u64			since;	/* When it left or returned */
+	u64			pause;	/* For how long it leaves */
+	u64			rate;	/* Records a second when it left, */
+	unsigned int		cpu;	/* on this CPU, */
+	u32			cost;	/* and hundredths of a percent of its time, if known */
+	unsigned int		times;	/* How often it left */
 	enum guard_limit	over;
-	char			name[];
+	char			name[];	/* With its module in brackets; or the event */
 };
 
-/**
- * struct guard_steps - how a CPU takes samples
- * @random: the last random number
- * @taken: samples since the last scan
- * @limited: some of them are of an instance with a limit
- */
+/* How a CPU takes samples */
 struct guard_steps {
-	u32	random;
-	u32	taken;
-	bool	limited;
+	u32	random;		/* The last random number */
+	u32	taken;		/* Samples since the last scan */
+	bool	limited;	/* Some of them are of an instance with a limit */
 };
 
 DEFINE_STATIC_KEY_FALSE(trace_guard_on);
@@ -222,11 +169,10 @@ static u64 guard_cost[TRACE_GUARD_KINDS];
 static struct workqueue_struct *guard_wq;
 static void guard_scan(struct work_struct *work);
 /*
- * While there are samples. Where all is traced a scan is traced as well, and is to wake no CPU for
- * its own records; a sample elsewhere queues it if this one is put off.
+ * While there are samples; the other is for a return. Where all is traced a scan is traced as well,
+ * and is to wake no CPU for its own records; a sample elsewhere queues it if this one is put off.
  */
 static DECLARE_DEFERRABLE_WORK(guard_work, guard_scan);
-/* For a return. */
 static DECLARE_DELAYED_WORK(guard_return_work, guard_scan);
 /* In jiffies: until then the scans go on by themselves. */
 static unsigned long guard_until;
@@ -273,8 +219,7 @@ static int guard_next(struct guard_steps *steps, u32 step)
 /* The GUARD_WAYS slots of which a key can have one. */
 static struct guard_slot *guard_ways(struct guard_cpu *gc, unsigned long key)
 {
-	BUILD_BUG_ON(GUARD_SLOTS >> 6 != GUARD_WAYS);
-	return &gc->slot[hash_long(key, 6) * GUARD_WAYS];
+	return &gc->slot[hash_long(key, ilog2(GUARD_SLOTS / GUARD_WAYS)) * GUARD_WAYS];
 }
 
 static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard_kind kind, u32 nr)
@@ -396,7 +341,7 @@ static void guard_shed(struct guard_cpu *gc, u64 max)
 	}
 }
 
-/* Says of each slot whether it has to leave. Of 40 that do, one may have had luck with samples. */
+/* Of 40 slots that have to leave, one may have had bad luck with samples. */
 static void guard_decide(const struct trace_guard *guard, struct guard_cpu *gc, u32 step)
 {
 	const unsigned int *max = guard->max;
@@ -472,14 +417,18 @@ static void guard_free_row(struct guard_row *row)
 }
 
 /*
- * The row of a function or event, made if there is none (@row). NULL without memory, or if @key
- * is gone. One that came to the address of another begins anew.
+ * The row of what is to leave, made if there is none. NULL if it has left or is marked, if @key is
+ * gone, or without memory. One that came to the address of another begins anew.
  */
-static struct guard_row *guard_row(struct trace_guard *guard, struct guard_row *row,
-				   unsigned long key)
+static struct guard_row *guard_row(struct trace_guard *guard, unsigned long key)
 {
+	struct guard_row *row = guard_find(guard, key);
 	char name[KSYM_SYMBOL_LEN];
 	int len;
+
+	/* Another CPU was first. Names take long to find. */
+	if (row && row->moves)
+		return NULL;
 
 	guard(mutex)(&ftrace_lock);
 
@@ -499,7 +448,7 @@ static struct guard_row *guard_row(struct trace_guard *guard, struct guard_row *
 		list_add_tail(&row->node, &guard->rows);
 	}
 	row->out = guard_is_out(guard, row);
-	return row;
+	return row->out ? NULL : row;
 }
 
 static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt, ...)
@@ -508,12 +457,10 @@ static __printf(2, 3) void guard_tell(struct trace_guard *guard, const char *fmt
 	va_list args;
 
 	va_start(args, fmt);
-	vscnprintf(line, sizeof(line), fmt, args);
+	__trace_array_puts(guard->tr, _THIS_IP_, line, vscnprintf(line, sizeof(line), fmt, args));
 	va_end(args);
-	__trace_array_puts(guard->tr, _THIS_IP_, line, strlen(line));
 }
 
-/* Functions and events over a limit are to leave, if they did not before. */
 static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned int cpu)
 {
 	struct guard_slot *slot;
@@ -521,14 +468,8 @@ static void guard_take(struct trace_guard *guard, struct guard_cpu *gc, unsigned
 	for_each_guard_slot(slot, gc) {
 		struct guard_row *row;
 
-		if (slot->over == GUARD_LIMIT_NONE)
-			continue;
-		row = guard_find(guard, slot->key);
-		/* Another CPU was first. Names take long to find. */
-		if (row && row->moves)
-			continue;
-		row = guard_row(guard, row, slot->key);
-		if (!row || row->out)
+		row = slot->over == GUARD_LIMIT_NONE ? NULL : guard_row(guard, slot->key);
+		if (!row)
 			continue;
 		row->moves = true;
 		row->rate = mul_u64_u64_div_u64(slot->calls, NSEC_PER_SEC, guard->time);
@@ -606,15 +547,14 @@ static int guard_move(struct trace_guard *guard, bool out, u64 now)
 		/* A site's text may have gone since the row was marked. */
 		else if (out && !ftrace_site_set_has(sites, row->key))
 			continue;
-		if (err) {
-			ret = err;
+		ret = err ?: ret;
+		if (err)
 			continue;
-		}
 		row->out = out;
 		row->since = now;
 		if (!out)
 			continue;
-		row->pause = row->pause ? min(2 * row->pause, GUARD_MAX_PAUSE) : GUARD_MIN_PAUSE;
+		row->pause = clamp(2 * row->pause, GUARD_MIN_PAUSE, GUARD_MAX_PAUSE);
 		row->times++;
 		guard_tell(guard, "%s is throttled: %llu records a second on CPU %u exceed %s",
 			   row->name, row->rate, row->cpu, guard_names[row->over]);
@@ -641,11 +581,9 @@ static int guard_return(struct trace_guard *guard, const char *name, u64 now)
 	list_for_each_entry_safe(row, next, &guard->rows, node) {
 		row->moves = name ? row->out && (!*name || !strcmp(name, row->name)) :
 				    now >= guard_due(row);
-		if (!row->moves)
-			continue;
-		if (!row->out) {
+		if (row->moves && !row->out) {
 			guard_free_row(row);
-		} else if (name) {
+		} else if (row->moves && name) {
 			/* The user's word counts for more than how often it left. */
 			row->pause = 0;
 			row->times = 0;
@@ -782,29 +720,24 @@ static void guard_scan(struct work_struct *work)
 
 /* Costs */
 
-/* Measures the costs: all of them, or those that are not known yet. */
+/* Measures the costs: all of them, or those that are not known yet, if there are any. */
 static int guard_measure(bool all)
 {
 	u64 cost[TRACE_GUARD_KINDS] = { };
-	int ret;
+	bool unknown = false;
+	int ret = 0;
 
 	lockdep_assert_held(&guard_mutex);
 
-	ret = trace_guard_measure(cost);
+	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
+		unknown |= !guard_cost[kind] && trace_guard_has_kind(kind);
+	if (all || unknown)
+		ret = trace_guard_measure(cost);
 	for (unsigned int kind = 0; !ret && kind < TRACE_GUARD_NONE; kind++) {
 		if (all || !guard_cost[kind])
 			WRITE_ONCE(guard_cost[kind], min(cost[kind], U32_MAX));
 	}
 	return ret;
-}
-
-static bool guard_costs_known(void)
-{
-	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
-		if (!guard_cost[kind] && trace_guard_has_kind(kind))
-			return false;
-	}
-	return true;
 }
 
 /* @text: "KIND PICOSECONDS", or empty to measure all */
@@ -835,10 +768,9 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 	if (guard || !guard_wq)
 		return guard;
 	guard = kzalloc_obj(*guard);
-	if (!guard)
-		return NULL;
-	guard->cpu = alloc_percpu(struct guard_cpu);
-	if (!guard->cpu) {
+	if (guard)
+		guard->cpu = alloc_percpu(struct guard_cpu);
+	if (!guard || !guard->cpu) {
 		kfree(guard);
 		return NULL;
 	}
@@ -852,20 +784,26 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 	return guard;
 }
 
-static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned int max)
+static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *max)
+{
+	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
+}
+
+static int guard_set(struct trace_array *tr, enum guard_limit limit, const char *text)
 {
 	struct trace_guard *guard;
-	unsigned int old;
-	bool had, has;
+	unsigned int max;
+	bool had;
 	int ret;
+
+	if (!guard_parse(limit, text, &max))
+		return -EINVAL;
 
 	guard(mutex)(&guard_mutex);
 
-	if (limit == GUARD_LIMIT_OVERHEAD && max && !guard_costs_known()) {
-		ret = guard_measure(false);
-		if (ret)
-			return ret;
-	}
+	ret = limit == GUARD_LIMIT_OVERHEAD && max ? guard_measure(false) : 0;
+	if (ret)
+		return ret;
 
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
@@ -874,24 +812,20 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, unsigned in
 	if (!guard)
 		return -ENOMEM;
 	had = guard_has_limit(guard);
-	old = guard->max[limit];
-	WRITE_ONCE(guard->max[limit], max);
-	has = guard_has_limit(guard);
-	if (had == has && (max || !old))
-		return 0;
 	/*
-	 * What left for a limit that is gone returns. Samples from before a time without limits
-	 * are not of the one that begins now.
+	 * What left for a limit that goes returns. Samples from before a time without limits are
+	 * not of the one that begins now.
 	 */
-	ret = guard_return_now(guard, "");
-	if (ret < 0) {
-		WRITE_ONCE(guard->max[limit], old);
-		return ret;
+	if (max ? !had : guard->max[limit]) {
+		ret = guard_return_now(guard, "");
+		if (ret < 0)
+			return ret;
+		guard->last = trace_guard_clock();
 	}
-	guard->last = trace_guard_clock();
-	if (has > had)
+	WRITE_ONCE(guard->max[limit], max);
+	if (guard_has_limit(guard) > had)
 		static_branch_inc(&trace_guard_on);
-	else if (has < had)
+	else if (guard_has_limit(guard) < had)
 		static_branch_dec(&trace_guard_on);
 	return 0;
 }
@@ -926,22 +860,21 @@ void trace_guard_forget(struct trace_array *tr)
  */
 void trace_guard_tell_start(struct trace_array *tr)
 {
+	struct trace_guard *guard = tr->callset.guard;
 	const struct guard_row *row;
 	unsigned int nr = 0;
 
-	if (!tr->callset.guard)
+	if (!guard)
 		return;
 	scoped_guard(mutex, &ftrace_lock) {
-		list_for_each_entry(row, &tr->callset.guard->rows, node)
-			nr += guard_is_out(tr->callset.guard, row);
+		list_for_each_entry(row, &guard->rows, node)
+			nr += guard_is_out(guard, row);
 	}
 	if (nr)
-		guard_tell(tr->callset.guard, "%u functions and events are throttled", nr);
+		guard_tell(guard, "%u functions and events are throttled", nr);
 }
 
 /* Files */
-
-#define GUARD_MAX_TEXT	(KSYM_SYMBOL_LEN + 2)
 
 enum guard_error {
 	GUARD_ERR_CLOCK = GUARD_NR_FILES,
@@ -976,7 +909,7 @@ static void guard_show_rows(struct seq_file *m, const struct trace_guard *guard)
 		struct timespec64 until = ns_to_timespec64(guard_due(row));
 
 		if (guard_is_out(guard, row))
-			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %llu.%02llu %u %u %s: %s\n",
+			seq_printf(m, "%lld.%06ld %lld.%06ld %llu %u.%02u %u %u %s: %s\n",
 				   since.tv_sec, since.tv_nsec / NSEC_PER_USEC,
 				   until.tv_sec, until.tv_nsec / NSEC_PER_USEC, row->rate,
 				   row->cost / 100, row->cost % 100, row->cpu, row->times,
@@ -997,14 +930,11 @@ static int guard_show(struct seq_file *m, void *v)
 	unsigned int file = m->file->f_op - guard_fops;
 	const struct trace_array *tr = m->private;
 
-	if (file == GUARD_COSTS) {
-		guard_show_costs(m);
-		return 0;
-	}
-
 	guard(mutex)(&trace_types_lock);
 
-	if (file == GUARD_THROTTLED)
+	if (file == GUARD_COSTS)
+		guard_show_costs(m);
+	else if (file == GUARD_THROTTLED)
 		guard_show_rows(m, tr->callset.guard);
 	else
 		seq_printf(m, "%u\n", tr->callset.guard ? tr->callset.guard->max[file] : 0);
@@ -1030,32 +960,21 @@ static int guard_release(struct inode *inode, struct file *filp)
 	return single_release(inode, filp);
 }
 
-/* Why a write to a file failed */
 static unsigned int guard_error(unsigned int file, int ret)
 {
-	switch (ret) {
-	case -EINVAL:
+	if (ret == -EINVAL)
 		return file;
-	case -EAGAIN:
+	if (ret == -EAGAIN)
 		return GUARD_ERR_CLOCK;
-	case -ENODEV:
-		return GUARD_ERR_OFF;
-	default:
-		return GUARD_ERR_OTHER;
-	}
-}
-
-static bool guard_parse(enum guard_limit limit, const char *text, unsigned int *max)
-{
-	return !kstrtouint(text, 10, max) && (limit != GUARD_LIMIT_OVERHEAD || *max <= 99);
+	return ret == -ENODEV ? GUARD_ERR_OFF : GUARD_ERR_OTHER;
 }
 
 static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	char *buf __free(kfree) = cnt < GUARD_MAX_TEXT ? memdup_user_nul(ubuf, cnt) :
-							 ERR_PTR(-E2BIG);
+	char *buf __free(kfree) = cnt < KSYM_SYMBOL_LEN + 2 ? memdup_user_nul(ubuf, cnt) :
+							      ERR_PTR(-E2BIG);
 	struct trace_array *tr = file_inode(filp)->i_private;
-	unsigned int file = filp->f_op - guard_fops, max;
+	unsigned int file = filp->f_op - guard_fops;
 	char *text;
 	int ret;
 
@@ -1071,7 +990,7 @@ static ssize_t guard_write(struct file *filp, const char __user *ubuf, size_t cn
 	} else if (file == GUARD_COSTS) {
 		ret = guard_set_cost(text);
 	} else {
-		ret = guard_parse(file, text, &max) ? guard_set(tr, file, max) : -EINVAL;
+		ret = guard_set(tr, file, text);
 	}
 	if (ret < 0) {
 		tracing_log_err(tr, guard_names[file], text, (const char **)guard_errs,
@@ -1114,39 +1033,33 @@ static char *guard_boot_text[GUARD_NR_LIMITS];
 core_param(trace_max_rate, guard_boot_text[GUARD_LIMIT_RATE], charp, 0);
 core_param(trace_max_overhead, guard_boot_text[GUARD_LIMIT_OVERHEAD], charp, 0);
 
-/* @name: an instance that is made at boot; NULL for the top */
-static int __init guard_set_at_boot(const char *name, enum guard_limit limit, const char *text)
+/* @word: "[INSTANCE:]LIMIT" */
+static void __init guard_set_at_boot(enum guard_limit limit, char *word)
 {
-	struct trace_array *tr = name ? trace_array_find_get(name) : trace_get_global_array();
-	unsigned int max;
+	struct trace_array *tr = trace_get_global_array();
+	char *max = strrchr(word, ':');
 	int ret;
 
-	if (!tr)
-		return -ENOENT;
-	ret = guard_parse(limit, text, &max) ? guard_set(tr, limit, max) : -EINVAL;
-	if (name)
+	if (max) {
+		*max++ = '\0';
+		tr = trace_array_find_get(word);
+	}
+	ret = tr ? guard_set(tr, limit, max ?: word) : -ENOENT;
+	if (max)
 		trace_array_put(tr);
-	return ret;
+	if (ret)
+		pr_warn("no trace_%s=%s: %pe\n", guard_names[limit], word, ERR_PTR(ret));
 }
 
 /* By now time is told by a clock that is fine enough to measure with. */
 static int __init guard_init(void)
 {
+	char *word;
+
 	guard_wq = alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
 	for (unsigned int limit = 0; limit < GUARD_NR_LIMITS; limit++) {
-		char *word;
-
-		while ((word = strsep(&guard_boot_text[limit], ","))) {
-			char *max = strrchr(word, ':'), *name = max ? word : NULL;
-			int ret;
-
-			if (max)
-				*max++ = '\0';
-			ret = guard_set_at_boot(name, limit, max ?: word);
-			if (ret)
-				pr_warn("no trace_%s=%s: %pe\n", guard_names[limit], word,
-					ERR_PTR(ret));
-		}
+		while ((word = strsep(&guard_boot_text[limit], ",")))
+			guard_set_at_boot(limit, word);
 	}
 	return 0;
 }

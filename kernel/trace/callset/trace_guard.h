@@ -17,21 +17,13 @@
 struct dentry;
 struct trace_array;
 
-/**
- * enum trace_guard_kind - kinds of records, by their cost
- * @TRACE_GUARD_FUNCTION: an entry of the function tracer
- * @TRACE_GUARD_GRAPH: two of them, and a hooked return
- * @TRACE_GUARD_EVENT: an event
- * @TRACE_GUARD_TIMES: no record: a call that the tracer count has timed
- * @TRACE_GUARD_NONE: no record
- * @TRACE_GUARD_KINDS: how many there are
- */
+/* Kinds of records, by their cost */
 enum trace_guard_kind {
-	TRACE_GUARD_FUNCTION,
-	TRACE_GUARD_GRAPH,
+	TRACE_GUARD_FUNCTION,	/* An entry of the function tracer */
+	TRACE_GUARD_GRAPH,	/* Two of them, and a hooked return */
 	TRACE_GUARD_EVENT,
-	TRACE_GUARD_TIMES,
-	TRACE_GUARD_NONE,
+	TRACE_GUARD_TIMES,	/* No record: a call that the tracer count has timed */
+	TRACE_GUARD_NONE,	/* No record */
 	TRACE_GUARD_KINDS,
 };
 
@@ -44,10 +36,10 @@ static inline bool trace_guard_has_kind(enum trace_guard_kind kind)
 	       (kind != TRACE_GUARD_GRAPH && kind != TRACE_GUARD_TIMES);
 }
 
-#ifdef CONFIG_TRACING_GUARD
 DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
+#ifdef CONFIG_TRACING_GUARD
 void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind);
 bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate);
 u64 trace_guard_cost(enum trace_guard_kind kind);
@@ -58,6 +50,19 @@ void trace_guard_forget(struct trace_array *tr);
 /* trace_guard_cost.c */
 u64 trace_guard_clock(void);
 int trace_guard_measure(u64 *cost);
+#else
+static inline void trace_guard_sample(struct trace_array *tr, unsigned long key,
+				      enum trace_guard_kind kind) { }
+static inline bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
+{
+	return false;
+}
+
+static inline u64 trace_guard_cost(enum trace_guard_kind kind) { return 0; }
+static inline void trace_guard_tell_start(struct trace_array *tr) { }
+static inline void trace_guard_create_files(struct trace_array *tr, struct dentry *parent) { }
+static inline void trace_guard_forget(struct trace_array *tr) { }
+#endif
 
 /* Returns whether a sample is due. */
 static __always_inline bool trace_guard_count_down(void)
@@ -74,7 +79,8 @@ static __always_inline bool trace_guard_count_down(void)
 /* Counts a record. Returns whether trace_guard_sample() has to follow. */
 static __always_inline bool trace_guard_is_due(void)
 {
-	return static_branch_likely(&trace_guard_on) && unlikely(trace_guard_count_down());
+	return IS_ENABLED(CONFIG_TRACING_GUARD) && static_branch_likely(&trace_guard_on) &&
+	       unlikely(trace_guard_count_down());
 }
 
 /* Something is recorded: @key is the function's site, or the event's file; @tr may be NULL. */
@@ -84,43 +90,5 @@ static __always_inline void trace_guard_count(struct trace_array *tr, unsigned l
 	if (trace_guard_is_due())
 		trace_guard_sample(tr, key, kind);
 }
-#else
-static inline bool trace_guard_is_due(void)
-{
-	return false;
-}
-
-static inline void trace_guard_sample(struct trace_array *tr, unsigned long key,
-				      enum trace_guard_kind kind)
-{
-}
-
-static inline void trace_guard_count(struct trace_array *tr, unsigned long key,
-				     enum trace_guard_kind kind)
-{
-}
-
-static inline bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate)
-{
-	return false;
-}
-
-static inline u64 trace_guard_cost(enum trace_guard_kind kind)
-{
-	return 0;
-}
-
-static inline void trace_guard_tell_start(struct trace_array *tr)
-{
-}
-
-static inline void trace_guard_create_files(struct trace_array *tr, struct dentry *parent)
-{
-}
-
-static inline void trace_guard_forget(struct trace_array *tr)
-{
-}
-#endif
 
 #endif /* _KERNEL_TRACE_CALLSET_TRACE_GUARD_H */

@@ -13,12 +13,10 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
 #include <linux/types.h>
@@ -156,7 +154,6 @@ static int guard_time_graph(struct ftrace_ops *ops, u64 *least)
 	gops->entryfunc = guard_graph_entry;
 	gops->retfunc = guard_graph_return;
 	fgraph_init_ops(&gops->ops, ops);
-	gops->ops.private = ops->private;
 	ret = register_ftrace_graph(gops);
 	if (ret)
 		return ret;
@@ -250,11 +247,10 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
  * @cost: gets picoseconds, by enum trace_guard_kind; 0 for a kind that is not built
  *
  * A function is called with and without tracing, for an instance that only has a buffer. Tracers
- * call the guard, so these callbacks are not theirs. The probe of an event is called as that of a
- * function is.
+ * call the guard, so these callbacks are not theirs.
  *
- * Context: process context, sleeps; takes trace_types_lock and ftrace_lock. Registers ops and graph
- * users. The caller sees to it that there is one at a time.
+ * Context: sleeps; takes trace_types_lock and ftrace_lock. The caller sees to it that there is one
+ * at a time.
  * Return: 0; -ENOENT if the function cannot be traced; -ENODEV where all tracing is switched off;
  * -EAGAIN if by the clock a traced call took no longer than another; or why one of the users cannot
  * be registered. On failure @cost is as before.
@@ -263,7 +259,7 @@ int trace_guard_measure(u64 *cost)
 {
 	struct trace_array *tr __free(kfree) = kzalloc_obj(*tr);
 	struct ftrace_ops *ops __free(kfree) = kzalloc_obj(*ops);
-	u64 least[TRACE_GUARD_KINDS];
+	u64 least[] = { [0 ... TRACE_GUARD_KINDS - 1] = U64_MAX };
 	int ret;
 
 	if (!tr || !ops)
@@ -274,7 +270,6 @@ int trace_guard_measure(u64 *cost)
 	tr->ops = ops;
 	ops->private = tr;
 
-	memset64(least, U64_MAX, TRACE_GUARD_KINDS);
 	ret = ftrace_set_filter_ip(ops, (unsigned long)GUARD_EXAMPLE, 0, 0) ? -ENOENT :
 	      guard_time_all(tr, least);
 	ftrace_free_filter(ops);
