@@ -12,12 +12,12 @@ import subprocess
 from . import GUEST, Failure, logged, source, userspace, vm
 
 DISK = os.path.join(GUEST, "debian.disk")
-# Of the partition. The loader is between the first sector and it.
+# Of the partitions. The loader is between the first sector and them; the second is for hibernation.
 FIRST = 2048
-SIZE_MB = 4096
-# Users' programs, the libraries of ftrace-tools, as the guest has no network, and a compiler for a module.
+SIZE_MB, SWAP_MB = 4096, 1024
+# Users' programs, the libraries of ftrace-tools, as the guest has no network, and the means to build modules.
 PACKAGES = ["systemd-sysv", "udev", "grub-pc", "initramfs-tools", "cpio", "linux-image-cloud-amd64", "trace-cmd",
-            "linux-perf", "bpftrace", "libtracecmd-dev", "gcc", "libc6-dev", "make"]
+            "linux-perf", "bpftrace", "libtracecmd-dev", "gcc", "libc6-dev", "make", "dkms"]
 NOT_UNPACKED = ["doc", "man", "locale", "info"]
 # No package may ask, and dpkg need not wait for the disk.
 OPTIONS = ["--variant=minbase", "--dpkgopt=force-unsafe-io",
@@ -76,8 +76,9 @@ def write(path):
     fs, boot, core = bootstrap()
     with open(boot, "rb") as b, open(core, "rb") as c:
         boot_code, core_code = b.read(), c.read()
-    # The one entry of the table of partitions: bootable, Linux, where it begins and how long it is.
+    # The table of partitions: bootable or not, Linux or swap, where it begins and how long it is.
     entry = struct.pack("<B3xB3xII", 0x80, 0x83, FIRST, SIZE_MB << 11)
+    entry += struct.pack("<B3xB3xII", 0, 0x82, FIRST + (SIZE_MB << 11), SWAP_MB << 11)
     with open(path, "wb") as out:
         out.write(boot_code[:440].ljust(446, b"\0") + entry.ljust(64, b"\0") + b"\x55\xaa" + core_code)
         if out.tell() > FIRST * vm.SECTOR:
@@ -85,6 +86,7 @@ def write(path):
     # Most of it is empty, and stays so.
     subprocess.run(["dd", f"if={fs}", f"of={path}", f"seek={FIRST * vm.SECTOR}", "oflag=seek_bytes", "bs=1M",
                     "conv=sparse,notrunc", "status=none"], check=True)
+    os.truncate(path, (FIRST + (SIZE_MB + SWAP_MB << 11)) * vm.SECTOR)
     for part in (fs, boot, core):
         os.unlink(part)
 

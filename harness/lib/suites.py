@@ -295,7 +295,8 @@ def debian_packages(session, suite, cpus):
     if len(release) != 1:
         raise Failure("build/deb has not the packages of one kernel: run make deb")
     trees = [(f"/job/{os.path.basename(path)}", path) for path in found]
-    trees += [("/job/clients", job("clients")), ("/job/module", testing("ftrace-overhead/planted"))]
+    trees += [("/job/clients", job("clients")), ("/job/module", testing("ftrace-overhead/planted")),
+              ("/job/livepatch-sample.c", os.path.join(BUILD, "tree/samples/livepatch/livepatch-sample.c"))]
     session.job(suite, "debian", cpus, f"guest.release={release[0]}", mem="2G", timeout=3600, disk=debian.disk(),
                 trees=trees)
 
