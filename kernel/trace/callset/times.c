@@ -284,11 +284,12 @@ static int times_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 /* Clocks may go back. */
 static u64 times_since(const struct times_begin *begin, u64 now)
 {
-	u64 total = times_minus(now, begin->time);
+	u64 total = now - begin->time;
 
+	/* That of a task which was moved has the same step of the clocks. */
 	if (unlikely(READ_ONCE(fprofile_no_sleep_time)))
-		total = times_minus(total, current->ftrace_sleeptime - begin->slept);
-	return total;
+		total -= current->ftrace_sleeptime - begin->slept;
+	return (s64)total < 0 ? 0 : total;
 }
 
 /* A call that began on another CPU counts where it ends. */

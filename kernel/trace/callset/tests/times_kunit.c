@@ -275,6 +275,10 @@ static void times_general(struct kunit *test)
 	WRITE_ONCE(fprofile_no_sleep_time, true);
 	KUNIT_EXPECT_LE(test, times_since(&begin, 1010), 6);
 	KUNIT_EXPECT_EQ(test, times_since(&begin, 1003), 0);
+	/* It was moved to a CPU whose clock is 500 behind, and that is in the sum, too. */
+	begin.slept = current->ftrace_sleeptime + 500;
+	KUNIT_EXPECT_LE(test, times_since(&begin, 510), 10);
+	KUNIT_EXPECT_GT(test, times_since(&begin, 510), 0);
 	WRITE_ONCE(fprofile_no_sleep_time, no_sleep);
 }
 
