@@ -72,6 +72,30 @@ struct count_line {
 
 /* Finding the lines */
 
+/* Adds up the buckets of all CPUs. Returns how many calls these have. */
+static u64 count_sum_latency(const struct ftrace_time __percpu *times, struct ftrace_time *sum,
+			     u64 bucket[FTRACE_LATENCY_BUCKETS])
+{
+	u64 nr = 0;
+	int cpu;
+
+	*sum = (struct ftrace_time) { };
+	memset(bucket, 0, FTRACE_LATENCY_BUCKETS * sizeof(*bucket));
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_time *time = per_cpu_ptr(times, cpu);
+
+		sum->total += READ_ONCE(time->total);
+		sum->max = max(sum->max, READ_ONCE(time->max));
+		for (unsigned int i = 0; i < FTRACE_LATENCY_BUCKETS; i++) {
+			u64 calls = READ_ONCE(time->latency[i]);
+
+			bucket[i] += calls;
+			nr += calls;
+		}
+	}
+	return nr;
+}
+
 /* Adds a line if there was a call; returns the number of lines. */
 static unsigned int count_line_add(struct count_line *lines, unsigned int nr,
 				   struct count_line line)
@@ -84,7 +108,21 @@ static unsigned int count_line_add(struct count_line *lines, unsigned int nr,
 	return line.sum ? nr + 1 : nr;
 }
 
-static unsigned int count_find_functions(const struct count_instance *ci, struct count_line *lines)
+/* The same for calls that have returned, and were timed. */
+static unsigned int count_line_add_returned(struct count_line *lines, unsigned int nr,
+					    struct count_line line)
+{
+	u64 bucket[FTRACE_LATENCY_BUCKETS];
+	struct ftrace_time sum;
+
+	if (line.time)
+		line.sum = count_sum_latency(line.time, &sum, bucket);
+	lines[nr] = line;
+	return line.sum ? nr + 1 : nr;
+}
+
+static unsigned int count_find_functions(const struct count_instance *ci, struct count_line *lines,
+					 bool returned)
 {
 	struct ftrace_table *table;
 	unsigned int nr = 0;
@@ -99,7 +137,9 @@ static unsigned int count_find_functions(const struct count_instance *ci, struct
 			if (FTRACE_HAS_TIMES)
 				line.time = ftrace_times_find(&ci->times, table, i);
 
-			if (line.count)
+			if (returned)
+				nr = count_line_add_returned(lines, nr, line);
+			else if (line.count)
 				nr = count_line_add(lines, nr, line);
 			if (!(i % FTRACE_COUNT_GROUP))
 				cond_resched();
@@ -231,11 +271,13 @@ static void count_show_name(struct seq_file *m, unsigned long ip)
 static void count_show_line(struct seq_file *m, const struct count_line *line, u32 options,
 			    const u64 *counts)
 {
-	u64 sum = 0;
+	/* That by which the line was sorted. */
+	bool sorted = (options & (COUNT_OPT_SORTED | COUNT_OPT_CPUS)) == COUNT_OPT_SORTED;
+	u64 sum = sorted ? line->sum : 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += counts[cpu];
+		sum += sorted ? 0 : counts[cpu];
 	seq_printf(m, "%llu", sum);
 	count_show_name(m, line->ip);
 	if (options & COUNT_OPT_CALLERS)
@@ -268,30 +310,6 @@ static int count_show_lines(struct seq_file *m, const struct count_line *lines, 
 		cond_resched();
 	}
 	return 0;
-}
-
-/* Adds up the buckets of all CPUs. Returns how many calls these have. */
-static u64 count_sum_latency(const struct ftrace_time __percpu *times, struct ftrace_time *sum,
-			     u64 bucket[FTRACE_LATENCY_BUCKETS])
-{
-	u64 nr = 0;
-	int cpu;
-
-	*sum = (struct ftrace_time) { };
-	memset(bucket, 0, FTRACE_LATENCY_BUCKETS * sizeof(*bucket));
-	for_each_possible_cpu(cpu) {
-		const struct ftrace_time *time = per_cpu_ptr(times, cpu);
-
-		sum->total += READ_ONCE(time->total);
-		sum->max = max(sum->max, READ_ONCE(time->max));
-		for (unsigned int i = 0; i < FTRACE_LATENCY_BUCKETS; i++) {
-			u64 calls = READ_ONCE(time->latency[i]);
-
-			bucket[i] += calls;
-			nr += calls;
-		}
-	}
-	return nr;
 }
 
 /* The time that the @percent of the @nr calls with the shortest times did not exceed. */
@@ -345,15 +363,14 @@ static int count_latency_show(struct seq_file *m, void *v)
 	ci = tr->callset.count;
 	if (!ci || !FTRACE_HAS_TIMES || !ftrace_times_has_latency(&ci->times))
 		return 0;
-	lines = kvmalloc_array(ftrace_nr_sites, sizeof(*lines), GFP_KERNEL);
+	lines = kvmalloc_array(ftrace_nr_sites + 1, sizeof(*lines), GFP_KERNEL);
 	if (!lines)
 		return -ENOMEM;
-	nr = count_find_functions(ci, lines);
+	nr = count_find_functions(ci, lines, true);
 	if (trace_count_options(tr) & COUNT_OPT_SORTED)
 		count_sort_by_sum(lines, nr);
 	for (unsigned int i = 0; i < nr && !seq_has_overflowed(m); i++) {
-		if (lines[i].time)
-			count_show_latency(m, lines[i].time, lines[i].ip);
+		count_show_latency(m, lines[i].time, lines[i].ip);
 		cond_resched();
 	}
 	return 0;
@@ -385,7 +402,7 @@ static int count_show(struct seq_file *m, void *v)
 		nr = count_find_pairs(callers, lines);
 		sort(lines, nr, sizeof(*lines), count_line_cmp, NULL);
 	} else {
-		nr = count_find_functions(tr->callset.count, lines);
+		nr = count_find_functions(tr->callset.count, lines, false);
 	}
 	if (options & COUNT_OPT_SORTED)
 		count_sort_by_sum(lines, nr);
