@@ -67,6 +67,11 @@ static inline unsigned long fgraph_true_parent(unsigned long parent_ip, struct f
 	return ftrace_graph_ret_addr(current, &idx, parent_ip, place);
 }
 #endif
+#else
+static inline unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	return parent_ip;
+}
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
 #endif /* _KERNEL_TRACE_CALLSET_GRAPH_QUICK_H */

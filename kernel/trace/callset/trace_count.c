@@ -42,6 +42,7 @@
 #include "callers.h"
 #include "callset.h"
 #include "counts.h"
+#include "graph_quick.h"
 #include "ops.h"
 #include "sites.h"
 #include "times.h"
@@ -147,23 +148,24 @@ static struct count_instance *count_of_callers(struct ftrace_ops *ops)
 }
 
 static noinline void count_new_caller(unsigned long ip, unsigned long parent_ip,
-				      struct ftrace_ops *ops)
+				      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	int idx = 0;
-
 	/* A handler stands there if the function that jumped to this one has the last hook. */
-	parent_ip = ftrace_graph_ret_addr(current, &idx, parent_ip, NULL);
+	parent_ip = fgraph_true_parent(parent_ip, fregs);
 	ftrace_callers_add(count_of_callers(ops)->callers, ip, parent_ip);
 }
 
-/* Calls nothing that could be traced, and needs no protection against recursion. */
+/*
+ * Needs no protection against recursion: it calls nothing that could be traced, but to look behind
+ * a kretprobe, and that has no kretprobe.
+ */
 static void count_caller(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			 struct ftrace_regs *fregs)
 {
 	struct ftrace_callers *callers = count_of_callers(ops)->callers;
 
 	if (unlikely(!ftrace_callers_count(callers, ip, parent_ip)))
-		count_new_caller(ip, parent_ip, ops);
+		count_new_caller(ip, parent_ip, ops, fregs);
 }
 
 static void count_caller_asked(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
