@@ -581,6 +581,10 @@ static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs
 {
 	return (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 }
+
+#define FTRACE_RETURN_ON_STACK	true
+#else
+#define FTRACE_RETURN_ON_STACK	false
 #endif
 
 /* The code of return_to_handler(). asm/ftrace.h defines it where that is another. */

@@ -746,24 +746,12 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return ret;
 }
 
-static __always_inline void list_call_graph(unsigned long ip, struct ftrace_callset *cs,
-					    struct ftrace_regs *fregs)
-{
-	unsigned long *slot = arch_ftrace_return_slot(fregs), ret = *slot;
-
-	cs->graph_func(ip, slot, cs, fregs);
-	/*
-	 * A function that is overridden goes on where it would return to. If that is in a
-	 * register, it is to return by the hook all the same.
-	 */
-	if (unlikely(ftrace_regs_get_instruction_pointer(fregs) == ret))
-		ftrace_regs_set_instruction_pointer(fregs, *slot);
-}
-
 static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_callset *cs, struct ftrace_regs *fregs)
 {
 	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
+	unsigned long *slot = arch_ftrace_return_slot(fregs);
+	unsigned long ret = FTRACE_RETURN_ON_STACK ? 0 : *slot, hooked, to;
 
 	if (bit < 0)
 		return;
@@ -774,9 +762,19 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 	preempt_disable_notrace();
 	trace_clear_recursion(bit);
 
+	hooked = FTRACE_RETURN_ON_STACK ? 0 : *slot;
 	/* These bring their own protection. */
 	if (cs->nr_graph)
-		list_call_graph(ip, cs, fregs);
+		cs->graph_func(ip, slot, cs, fregs);
+	if (FTRACE_RETURN_ON_STACK)
+		return;
+	/*
+	 * A function that is overridden goes on where it would return to then. As that is in a
+	 * register, kretprobes and graph users may hook it afterwards: it is to return by all.
+	 */
+	to = ftrace_regs_get_instruction_pointer(fregs);
+	if (unlikely(to == ret || to == hooked))
+		ftrace_regs_set_instruction_pointer(fregs, *slot);
 }
 
 /* The direct function that follows the other ops; preemption is disabled. */
