@@ -587,6 +587,22 @@ static __always_inline unsigned long *arch_ftrace_return_slot(struct ftrace_regs
 #define FTRACE_RETURN_ON_STACK	false
 #endif
 
+#ifndef arch_ftrace_return_known
+/**
+ * arch_ftrace_return_known - where a function whose return was hooked goes on is known
+ * @fregs: the registers at its return
+ * @ret: the address
+ *
+ * The architecture defines it in asm/ftrace.h, if return_to_handler() has a frame record with its
+ * own address: unwinders will not find the entry of the call any longer.
+ *
+ * Context: ftrace_return_to_handler(), before the entry goes.
+ */
+static __always_inline void arch_ftrace_return_known(struct ftrace_regs *fregs, unsigned long ret)
+{
+}
+#endif
+
 /* The code of return_to_handler(). asm/ftrace.h defines it where that is another. */
 #ifndef FTRACE_RETURN_HANDLER
 #define FTRACE_RETURN_HANDLER	((unsigned long)return_to_handler)

@@ -308,6 +308,7 @@ unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 	if (!(meta & FGRAPH_META_SOLE) || !fgraph_return_sole(task, frame, meta, fregs))
 		fgraph_return_users(task, fregs);
 	task->curr_ret_depth--;
+	arch_ftrace_return_known(fregs, ret);
 	fgraph_drop_to(task, end - words);
 	return ret;
 }

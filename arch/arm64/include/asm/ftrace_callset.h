@@ -33,4 +33,14 @@ static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *sl
 
 #define arch_ftrace_return_place arch_ftrace_return_place
 
+/* The record of return_to_handler, above the registers: the caller's frame, and the address. */
+static __always_inline void arch_ftrace_return_known(struct ftrace_regs *fregs, unsigned long ret)
+{
+	unsigned long *record = (unsigned long *)(arch_ftrace_regs(fregs) + 1);
+
+	WRITE_ONCE(record[1], ret);
+}
+
+#define arch_ftrace_return_known arch_ftrace_return_known
+
 #endif /* _ASM_ARM64_FTRACE_CALLSET_H */
