@@ -410,8 +410,9 @@ static void callset_silence_direct(struct ftrace_callset *cs)
 }
 
 /*
- * Drops a callset that has no sites. One to whose target altered text may lead stays for ever,
- * and passes over its direct function.
+ * Drops a callset that has no sites. One to whose target altered text may lead, or which
+ * the word of a site that was not written may name, stays for ever, and passes over its direct
+ * function.
  *
  * Until a grace period is over it can still be found by its number and by
  * its trampoline, for the sake of tasks that were preempted there.
@@ -422,7 +423,8 @@ static void callset_drop(struct ftrace_callset *cs)
 
 	hash_del(&cs->hash);
 	list_del_init(&cs->idle);
-	if (cs->pinned) {
+	if (cs->pinned ||
+	    (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) && !arch_ftrace_wrote_all())) {
 		if (cs->direct)
 			callset_silence_direct(cs);
 		return;

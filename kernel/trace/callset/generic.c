@@ -69,8 +69,12 @@ static struct ftrace_ops *generic_word(struct ftrace_callset *cs)
 {
 	if (!cs)
 		return (struct ftrace_ops *)&ftrace_nop_ops;
-	/* A callset without ops is NULL. */
-	return ftrace_callset_is_plain(cs) && !cs->link[0].gate ? cs->ops[0] : &cs->entry;
+	/*
+	 * A callset without ops is NULL. The word of a site whose text was altered stays, so the
+	 * ops has to: that of a live patch goes, though it has no gate.
+	 */
+	return ftrace_callset_is_plain(cs) && ftrace_ops_is_permanent(cs->ops[0]) ? cs->ops[0] :
+										     &cs->entry;
 }
 
 /**
