@@ -46,7 +46,8 @@ help:
 	@echo 'make bench-arch A=arm64  the costs of function tracing on one other architecture, stock beside ours'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
-	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps)'
+	@echo '                  CHECK_FROM=N CHECK_TO=N these (numbers, or directory/number, as in build/series/steps);'
+	@echo '                  BENCH="05-text-patching function graph" counts what a series earns by itself'
 	@echo 'make clean        remove build/'
 	@echo
 	@echo 'KSRC=DIR   any 7.3.y tree instead of the Debian package linux-source-7.3'
@@ -174,8 +175,13 @@ htmldocs: tree
 
 series: tree
 	@harness/series
+ifneq ($(BENCH),)
+	@harness/setup build btf guest charts
+	@harness/kernel stock
+	@harness/series-steps --bench $(BENCH)
+endif
 ifneq ($(filter-out 0 no,$(CHECK)),)
-	@harness/setup build guest
+	@harness/setup build guest cross-arm64
 	@harness/series-steps $(or $(CHECK_FROM),first) $(or $(CHECK_TO),last)
 endif
 
