@@ -84,7 +84,7 @@ kernel test-kernel:
 demo shell: tree
 	@harness/setup build guest
 	@harness/kernel demo
-	@harness/demo $(if $(filter shell,$@),--shell)
+	@harness/guest --kernel demo $(if $(filter shell,$@),--shell,harness/jobs/demo)
 
 try:
 	@harness/try $(KERNEL:%=--kernel %) '$(T)'
