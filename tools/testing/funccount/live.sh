@@ -146,6 +146,7 @@ differences() {
 	said 'a record of another kernel' 'release was 1.0 then'
 	fails 'no such place' 1 'none/saved cannot be written: No such file' -s none/saved -d 1 \
 		read_zero
+	fails 'a directory' 1 "'.' is not a regular file" -s . -d 1 read_zero
 	mkdir small
 	mount -t tmpfs -o size=8k none small
 	echo old >small/saved

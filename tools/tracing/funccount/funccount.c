@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -330,10 +331,13 @@ static void check_heads(void)
 	}
 }
 
-static void check_directory(const char *path)
+static void check_place(const char *path)
 {
 	char *target = file_target(path);
+	struct stat st;
 
+	if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+		die("'%s' is not a regular file", path);
 	if (access(dirname(target), W_OK))
 		die("%s cannot be written: %s", path, strerror(errno));
 	free(target);
@@ -352,7 +356,7 @@ static void begin_records(void)
 		check_heads();
 	/* It would be a pity to know this only after minutes. */
 	if (opt.save)
-		check_directory(opt.save);
+		check_place(opt.save);
 }
 
 /* Counting */
@@ -567,19 +571,23 @@ static void say_differences(const struct comparison *c)
 /* Returns the exit status. */
 static int report_record(void)
 {
-	struct comparison c;
+	struct comparison c = { };
+	int err = 0;
 
 	if (now.nr < LEAST_SAMPLES)
 		die("there are only %zu samples; at least %d are needed", now.nr, LEAST_SAMPLES);
+	if (opt.diff) {
+		c = compare(&then, &now);
+		report_differences(stdout, &c);
+		err = fflush(stdout) ? errno : 0;
+		say_differences(&c);
+	}
+	/* If one of the two cannot be written, the other one is. */
 	if (opt.save)
 		record_write(opt.save, &now);
-	if (!opt.diff)
-		return 0;
-	c = compare(&then, &now);
-	report_differences(stdout, &c);
-	if (fflush(stdout))
+	errno = err;
+	if (err)
 		output_error();
-	say_differences(&c);
 	return c.nr ? STATUS_DIFFERENT : 0;
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A counter in place of the kernel's: the test of the program needs neither root nor tracefs. While
+ * it counts there is a file "tracing"; READ_MS says how long a read takes, and CALLS how many calls
+ * there are from one to the next.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "counter.h"
+#include "instance.h"
+#include "util.h"
+
+#define TRACING	"tracing"
+
+static uint64_t calls;
+
+void tracing_open(void)
+{
+}
+
+bool tracefs_tracer_available(const char *dir, const char *tracer)
+{
+	(void)dir;
+	(void)tracer;
+	return true;
+}
+
+static void fake_end(void)
+{
+	unlink(TRACING);
+}
+
+static size_t fake_prepare(const struct wanted *wanted)
+{
+	(void)wanted;
+	atexit(fake_end);
+	return 1;
+}
+
+static void fake_follow(pid_t pid)
+{
+	(void)pid;
+}
+
+static void fake_start(void)
+{
+	close(open(TRACING, O_CREAT | O_WRONLY, 0600));
+}
+
+static int setting(const char *name, int usual)
+{
+	const char *value = getenv(name);
+
+	return value ? atoi(value) : usual;
+}
+
+static void fake_read(struct counts *counts)
+{
+	usleep(1000 * setting("READ_MS", 0));
+	calls += setting("CALLS", 1000);
+	counts_add(counts, "vfs_read", NULL, calls, NULL);
+}
+
+static void fake_stop(void)
+{
+}
+
+const struct counter tracer_counter = {
+	"count", fake_prepare, fake_follow, fake_start, fake_read, fake_stop, fake_end,
+};
+
+const struct counter *counter_find(bool profiler)
+{
+	(void)profiler;
+	return &tracer_counter;
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0
+"""Tests funccount as a whole, with the counter of fake.c: run.py PROGRAM. Each test is a line "ok - ..." or
+"not ok - ..."; the last line is "N passed, N failed"."""
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+
+tests = [0, 0]
+
+
+def same(text, wanted, got):
+    print(f"{'ok' if got == wanted else 'not ok'} - {text}")
+    if got != wanted:
+        print(f"# wanted: {wanted!r}\n# got: {got!r}")
+    tests[got != wanted] += 1
+
+
+def run(*args, first=(), env=None, **how):
+    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 20} | how
+    return subprocess.run([*first, program, *args], text=True, env=os.environ | (env or {}), **how)
+
+
+def places():
+    """Files that cannot be saved to are refused before anything is counted."""
+    os.mkfifo("fifo")
+    os.mkdir("directory")
+    for path in "fifo", "directory", "":
+        for status, more in (1, ["-d", "0.1", "-i", "0.01"]), (125, ["-d", "0.1", "--", "true"]):
+            r = run("vfs_read", "-s", path, *more)
+            same(f"'{path}' is not saved to, status {status}", (status, f"funccount: '{path}' is not a regular file\n"),
+                 (r.returncode, r.stderr))
+    same("the FIFO stays", True, stat.S_ISFIFO(os.stat("fifo").st_mode))
+
+
+def both():
+    """The differences are told before the new record is written, which may fail; it is written if telling fails."""
+    samples = ["-i", "0.01", "-d", "0.1"]
+    run("vfs_read", "-s", "saved", *samples)
+    r = run("vfs_read", "-D", "saved", "-s", "new", *samples, env={"CALLS": "2000"},
+            first=["env", "--ignore-signal=XFSZ", "prlimit", "--fsize=0"])
+    same("no room for the new record: status and message", (1, True),
+         (r.returncode, "new cannot be written: File too large" in r.stderr))
+    same("no room for the new record: the differences are told", (True, True),
+         ("1 of 1 functions differ" in r.stderr, "vfs_read " in r.stdout))
+    with open("/dev/full", "w") as full:
+        r = run("vfs_read", "-D", "saved", "-s", "new", *samples, stdout=full, env={"CALLS": "2000"})
+    same("no room for the differences: the record is written", (1, True), (r.returncode, os.path.exists("new")))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as where:
+        os.chdir(where)
+        for test in places, both:
+            test()
+        os.chdir("/")
+    print("{} passed, {} failed".format(*tests))
+    return tests[1] > 0
+
+
+program = os.path.abspath(sys.argv[1])
+sys.exit(main())
