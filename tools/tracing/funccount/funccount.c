@@ -484,6 +484,12 @@ static void wait_until(uint64_t until, uint64_t begin, uint64_t end)
 		fputs("\r\033[K", stderr);
 }
 
+/* What takes longer than an interval lengthens only that interval. */
+static uint64_t next_interval(uint64_t last, uint64_t interval)
+{
+	return last + ((clock_ns(CLOCK_MONOTONIC) - last) / interval + 1) * interval;
+}
+
 /* Writes tables until the end is near: the last one is left to the caller. */
 static void count(uint64_t begin, uint64_t end)
 {
@@ -494,8 +500,7 @@ static void count(uint64_t begin, uint64_t end)
 		if (is_over() || clock_ns(CLOCK_MONOTONIC) >= end)
 			return;
 		report(read_difference());
-		/* A report that takes longer than an interval lengthens only that interval. */
-		next += ((clock_ns(CLOCK_MONOTONIC) - next) / opt.interval + 1) * opt.interval;
+		next = next_interval(next, opt.interval);
 	}
 }
 
@@ -515,7 +520,7 @@ static void sample_intervals(uint64_t begin, uint64_t end)
 
 	parse_seconds(now.head[HEAD_INTERVAL], &interval);
 	while (!is_enough(end)) {
-		next += interval;
+		next = next_interval(next, interval);
 		wait_until(next, begin, end);
 		if (is_over())
 			return;
