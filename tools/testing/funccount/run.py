@@ -3,6 +3,7 @@
 """Tests funccount as a whole, with the counter of fake.c: run.py PROGRAM. Each test is a line "ok - ..." or
 "not ok - ..."; the last line is "N passed, N failed"."""
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -60,10 +61,27 @@ def slow_reads():
         same(f"slow reads: SIGTERM ends the {text}", (0, False), (r.returncode, os.path.exists("tracing")))
 
 
+def signals():
+    """All but SIGKILL end the counting in order, and a command has the ones that it was given."""
+    for number in "HUP", "INT", "QUIT", "TERM", "ALRM", "VTALRM", "PROF", "XCPU", "USR1", "USR2":
+        r = run("vfs_read", first=["timeout", f"--signal={number}", "--preserve-status", "0.3"])
+        same(f"SIG{number} ends the counting", (0, False, True),
+             (r.returncode, os.path.exists("tracing"), "vfs_read " in r.stdout))
+    with open("table", "w") as table:
+        r = run("vfs_read", "-i", "0.01", first=["prlimit", "--fsize=100"], stdout=table)
+    same("a file that must not grow: status, message", (1, "funccount: cannot write: File too large"),
+         (r.returncode, r.stderr.splitlines()[-1]))
+    same("a file that must not grow: it counts no more", False, os.path.exists("tracing"))
+    r = run("vfs_read", "--", "sh", "-c", "kill -XFSZ $$", stdout=subprocess.DEVNULL)
+    same("a command is ended by SIGXFSZ", 128 + signal.SIGXFSZ, r.returncode)
+    r = run("vfs_read", "--", "sleep", "10", preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.3))
+    same("a command gets a signal of the kernel that is for funccount", 128 + signal.SIGALRM, r.returncode)
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, both, slow_reads:
+        for test in places, both, slow_reads, signals:
             test()
         os.chdir("/")
     print("{} passed, {} failed".format(*tests))

@@ -14,15 +14,18 @@
 #include "signals.h"
 #include "util.h"
 
-#define NR_ENDS	4
+static const int ends[] = {
+	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2,
+};
 
-static const int ends[NR_ENDS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+/* The next write gets an error: the reader has gone away, or the file must not grow. */
+static const int of_writes[] = { SIGPIPE, SIGXFSZ };
 
 volatile sig_atomic_t signal_came;
 volatile sig_atomic_t signal_of_terminal;
 
 static sigset_t before;
-static struct sigaction old_action[NR_ENDS], old_pipe;
+static struct sigaction old_action[ARRAY_SIZE(ends)], old_of_writes[ARRAY_SIZE(of_writes)];
 
 static void note(int number, siginfo_t *info, void *context)
 {
@@ -30,7 +33,9 @@ static void note(int number, siginfo_t *info, void *context)
 	if (number == SIGCHLD)
 		return;
 	signal_came = number;
-	signal_of_terminal = info->si_code == SI_KERNEL;
+	/* A terminal sends these to the command as well. Others of the kernel are ours only. */
+	signal_of_terminal = info->si_code == SI_KERNEL &&
+			     (number == SIGINT || number == SIGQUIT || number == SIGHUP);
 }
 
 /**
@@ -47,14 +52,14 @@ void signals_hold(void)
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
 	sigaction(SIGCHLD, &action, NULL);
-	for (size_t i = 0; i < NR_ENDS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		sigaddset(&held, ends[i]);
 		sigaction(ends[i], NULL, &old_action[i]);
 		if (old_action[i].sa_handler != SIG_IGN)
 			sigaction(ends[i], &action, NULL);
 	}
-	/* If the reader has gone away, the next write gets an error. */
-	sigaction(SIGPIPE, &ignore, &old_pipe);
+	for (size_t i = 0; i < ARRAY_SIZE(of_writes); i++)
+		sigaction(of_writes[i], &ignore, &old_of_writes[i]);
 	sigprocmask(SIG_BLOCK, &held, &before);
 }
 
@@ -66,7 +71,7 @@ void signals_hold(void)
 void signals_release(void)
 {
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	for (size_t i = 0; i < NR_ENDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &old_action[i], NULL);
 }
 
@@ -80,8 +85,9 @@ void signals_default(void)
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 
 	sigaction(SIGCHLD, &plain, NULL);
-	sigaction(SIGPIPE, &old_pipe, NULL);
-	for (size_t i = 0; i < NR_ENDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(of_writes); i++)
+		sigaction(of_writes[i], &old_of_writes[i], NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &old_action[i], NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
