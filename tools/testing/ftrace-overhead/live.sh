@@ -118,8 +118,18 @@ watching() {
 	other=$!
 	run 'an event is watched' 0 -C -b 1000% -s 0.3 -r 4 -w sched:sched_process_exec
 	check 'an event is watched: what a run is' grep -q '^A sched_process_exec takes ' out
+	trace current_tracer nop
+	trace set_event sched:sched_switch
+	run 'an event beside another' 0 -C -b 1000% -s 0.3 -r 4 -j -w sched:sched_process_exec
+	# A process that is made ends with a switch, at least.
+	check 'an event beside another: switches for each exec' awk \
+		'match($0, /"sched_switch","system":"sched","hits":[0-9.e+-]+/) {
+			split(substr($0, RSTART, RLENGTH), part, ":"); n = part[3] }
+		END { exit !(n >= 1 && n < 1000) }' out
+	trace set_event ''
 	kill $other
 	wait $other 2>/dev/null
+	trace current_tracer function
 	fails 'an event that does not happen' 1 'sched:sched_kthread_stop has not happened' \
 		-s 0.2 -w sched:sched_kthread_stop
 	nothing

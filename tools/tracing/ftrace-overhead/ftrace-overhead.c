@@ -326,7 +326,7 @@ static void say_begin(void)
 static void measure_all(struct tracefs_instance *own)
 {
 	setup_off();
-	hits_count(own, &result.items);
+	hits_count(own, &opt.load, &result.items);
 	calibrate(own, &result.items, result.cost);
 	result.measured = measure_cost(&result.items, setup_on);
 	predict();
