@@ -13,13 +13,15 @@ TRACING = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../traci
 # In place of the kernel's.
 FILES = {"proc/modules": "xfs 1 0\n", "proc/123/comm": "cat\n",
          "tracing/available_filter_functions": "vfs_read\nvfs_write\nxfs_read [xfs]\n",
-         "tracing/instances/mine/trace": "", "file": ""}
-# The words that choose a mode; what is typed before a tab, and the words that it becomes.
+         "tracing/instances/mine/trace": "", "tracing/instances/a b/trace": "",
+         "tracing/instances/$(touch expanded)/trace": "", "file": "", "one file": ""}
+# The words that choose a mode; what is typed before a tab, and the words that it becomes, with @ for the blanks in them.
 MODES = {"funccount": [""], "ftrace-overhead": ["", "bisect", "hooks"], "ftrace-export": [""]}
 TYPED = {
     "funccount": {
         "--module=x": "--module=xfs", "--module=": "--module=xfs", "--module x": "--module xfs",
         "-m x": "-m xfs", "--pid=1": "--pid=123", "--save=fi": "--save=file",
+        "--diff=on": "--diff=one@file",
         "vfs_r": "vfs_read", "'vfs_r": "vfs_read", '-L "vfs_w': "-L vfs_write",
     },
     "ftrace-overhead": {
@@ -27,11 +29,13 @@ TYPED = {
         "bisect -f 'vfs_r": "bisect -f vfs_read",
         "bisect --notrace='xfs_": "bisect --notrace=xfs_read",
         "bisect --tracer=function_": "bisect --tracer=function_graph",
-        "bisect --state=fi": "bisect --state=file",
+        "bisect --state=fi": "bisect --state=file", "bisect -s one\\ f": "bisect -s one@file",
     },
     "ftrace-export": {
         "--format=fo": "--format=folded", "-f p": "-f perfetto", "--buffer=m": "--buffer=mine",
-        "--buffer=": "--buffer=mine", "--output=fi": "--output=file", "'fi": "file",
+        "--buffer=a": "--buffer=a@b", "-b 'a ": "-b a@b", "-b a\\ ": "-b a@b",
+        "--buffer=\\$": "--buffer=$(touch@expanded)", "--output=fi": "--output=file", "'fi": "file",
+        "-o on": "-o one@file", "'on": "one@file",
     },
 }
 tests = [0, 0]
@@ -55,7 +59,7 @@ def message(program, name, mode):
 def completed(name, typed):
     """The words of the command that bash runs after a tab and a newline."""
     with open("rc", "w") as f:
-        f.write(f". ./completion\nPS1=\n{name}() {{ printf %s \"$*\" >ran; }}\n")
+        f.write(f". ./completion\nPS1=\n{name}() {{ printf %s \"${{*// /@}}\" >ran; }}\n")
     # A session of its own has no terminal whose jobs bash would control; the home gets the history.
     subprocess.run(["bash", "--noprofile", "--rcfile", "rc", "-i"], input=f"{name} {typed}\t\n",
                    text=True, timeout=60, capture_output=True, start_new_session=True,
@@ -85,6 +89,7 @@ def main():
             f.write(re.sub(r"(?:/sys/kernel)?(/tracing|/proc)\b", rf"{where}\1", completion))
         for typed, wanted in TYPED[name].items():
             result(f"completion: {typed}", wanted, completed(name, typed))
+        result("completion: runs nothing that is in a name", False, os.path.exists("expanded"))
         os.chdir("/")
     print("{} passed, {} failed".format(*tests))
     return tests[1] > 0

@@ -2,23 +2,38 @@
 # shellcheck shell=bash
 # Completion of ftrace-export(1): options, formats, instances and files.
 
+# The names that begin as the word does, quoted. compgen -W would run what is in them.
+_ftrace_export_names()
+{
+	local name quoted
+
+	while IFS= read -r name; do
+		printf -v quoted %q "$name"
+		[[ $name == "$word"* || $quoted == "$word"* ]] || continue
+		# Within quotes a backslash would be one more character.
+		[[ ${COMP_WORDS[COMP_CWORD]} != [\'\"]* ]] || quoted=$name
+		COMPREPLY+=("$quoted")
+	done
+}
+
 _ftrace_export()
 {
-	local word=$2 before=$3 words=
+	local word=$2 before=$3
 
 	# Bash takes --option=word for three words.
 	[[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD-2]}
+	COMPREPLY=()
 	case $before in
-	-f | --format) words='perfetto folded firefox' ;;
-	-b | --buffer) words=$(cd /sys/kernel/tracing/instances 2>/dev/null && ls) ;;
+	-f | --format) _ftrace_export_names <<<$'perfetto\nfolded\nfirefox' ;;
+	-b | --buffer) _ftrace_export_names < <(cd /sys/kernel/tracing/instances 2>/dev/null && ls) ;;
 	*)
-		if [[ $word != -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
-			return
+		if [[ $word == -* ]]; then
+			_ftrace_export_names < <(ftrace-export --help |
+				sed -n 's/.*\(--[a-z-]*\)[= ].*/\1/p')
+		else
+			compopt -o default
 		fi
-		words=$(ftrace-export --help | sed -n 's/.*\(--[a-z-]*\)[= ].*/\1/p')
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 complete -F _ftrace_export ftrace-export

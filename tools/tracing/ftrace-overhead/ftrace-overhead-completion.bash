@@ -31,7 +31,7 @@ _ftrace_overhead()
 			return
 			;;
 		-s | --state)
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			compopt -o default
 			return
 			;;
 		-T | --timeout | -S | --slower | -r | --repeat | -m | --most) return ;;

@@ -19,7 +19,7 @@ _funccount()
 	-m | --module) words=$(cut -d' ' -f1 /proc/modules) ;;
 	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 	-s | --save | -D | --diff)
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o default
 		return
 		;;
 	-d | --duration | -i | --interval | -t | --top) ;;
