@@ -38,6 +38,26 @@ def places():
     same("the FIFO stays", True, stat.S_ISFIFO(os.stat("fifo").st_mode))
 
 
+def beside():
+    """What stands beside a record stays as it is, and the mode of an old one stays."""
+    with open("private", "w") as f:
+        os.fchmod(f.fileno(), 0o600)
+    with open("private.new", "w") as f:
+        f.write("mine")
+    os.symlink("target", "linked.new")
+    umask = os.umask(0o027)
+    for path in "private", "linked":
+        run("vfs_read", "-s", path, "-i", "0.01", "-d", "0.1")
+    os.umask(umask)
+    with open("private.new") as f:
+        same("another file of nearly the same name stays", "mine", f.read())
+    same("a link of nearly the same name stays", (True, False), (os.path.islink("linked.new"), os.path.exists("target")))
+    same("the mode of an old record, and of a new one", [0o600, 0o640],
+         [os.stat(path).st_mode & 0o777 for path in ("private", "linked")])
+    same("no other file is left", ["linked", "linked.new", "private", "private.new"],
+         sorted(f for f in os.listdir() if f.startswith(("linked", "private"))))
+
+
 def both():
     """The differences are told before the new record is written, which may fail; it is written if telling fails."""
     samples = ["-i", "0.01", "-d", "0.1"]
@@ -81,7 +101,7 @@ def signals():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, both, slow_reads, signals:
+        for test in places, beside, both, slow_reads, signals:
             test()
         os.chdir("/")
     print("{} passed, {} failed".format(*tests))

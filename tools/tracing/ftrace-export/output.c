@@ -57,19 +57,11 @@ static void problem(const char *verb)
 
 static void open_temporary(void)
 {
-	mode_t mask = umask(0);
-
-	umask(mask);
 	output.target = file_target(output.path);
-	output.temporary = format_string("%s.XXXXXX", output.target);
-	output.fd = mkostemp(output.temporary, O_CLOEXEC);
-	if (output.fd < 0) {
-		free(output.temporary);
-		output.temporary = NULL;
+	output.fd = file_beside(output.target, &output.temporary);
+	if (output.fd < 0)
 		problem("made");
-	}
 	atexit(output_remove);
-	fchmod(output.fd, 0666 & ~mask);
 }
 
 /**

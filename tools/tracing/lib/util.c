@@ -3,12 +3,14 @@
  * Messages, memory and the end of the program.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -179,6 +181,31 @@ char *file_target(const char *path)
 }
 
 /**
+ * file_beside - make a file that is to take the place of another one
+ * @path: the other one; if it is there, its mode is taken
+ * @name: takes the name of the new file, to be freed; NULL without one
+ *
+ * Returns: its descriptor; -1, with errno, if it cannot be made.
+ */
+int file_beside(const char *path, char **name)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+	int fd;
+
+	umask(mask);
+	*name = format_string("%s.XXXXXX", path);
+	fd = mkostemp(*name, O_CLOEXEC);
+	if (fd >= 0) {
+		fchmod(fd, stat(path, &st) ? 0666 & ~mask : st.st_mode & 0777);
+	} else {
+		free(*name);
+		*name = NULL;
+	}
+	return fd;
+}
+
+/**
  * file_replace - write a file, which is complete as soon as it is there
  * @path: the file; one of that name stays as it is until then
  * @put: writes the contents
@@ -188,13 +215,14 @@ char *file_target(const char *path)
  */
 void file_replace(const char *path, void (*put)(FILE *f, const void *data), const void *data)
 {
-	char *new = format_string("%s.new", path);
-	FILE *f = fopen(new, "we");
+	char *new;
+	int fd = file_beside(path, &new);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!f)
-		die("%s cannot be written: %s", new, strerror(errno));
+		die("%s cannot be written: %s", path, strerror(errno));
 	put(f, data);
-	if (ferror(f) || fflush(f) || fsync(fileno(f)) || fclose(f) || rename(new, path)) {
+	if (ferror(f) || fflush(f) || fsync(fd) || fclose(f) || rename(new, path)) {
 		int err = errno;
 
 		unlink(new);

@@ -49,6 +49,7 @@ char *copy_string(const char *s);
 char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 char *file_target(const char *path);
+int file_beside(const char *path, char **name);
 void file_replace(const char *path, void (*put)(FILE *f, const void *data), const void *data);
 
 int string_cmp(const char *a, const char *b);
