@@ -534,6 +534,17 @@ def outputs():
     run("-f", "folded", "-o", "dir/out")
     same("the output's mode is that of an old file", 0o600, os.stat("dir/out").st_mode & 0o777)
     same("nothing else is left", ["out"], os.listdir("dir"))
+    # There is a message on it, and nothing to write.
+    t = Trace()
+    t.said(0, 100, 7, 1, b"x")
+    t.write("said.dat")
+    for closed in (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2):
+        r = run("-f", "folded", "-o", "closed", "said.dat", stdin=None, stdout=None, stderr=None,
+                preexec_fn=lambda closed=closed: [os.close(fd) for fd in closed])
+        with open("closed") as f:
+            same(f"descriptors {closed} are closed", (OK, ""), (r.returncode, f.read()))
+        os.remove("closed")
+    same("standard output is closed", ERROR, run("-f", "folded", stdout=None, preexec_fn=lambda: os.close(1)).returncode)
     os.mkdir("linked")
     os.symlink("linked/out", "link")
     for text in "a link to a file that is not there yet", "a link to a file":

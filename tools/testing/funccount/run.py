@@ -98,10 +98,19 @@ def signals():
     same("a command gets a signal of the kernel that is for funccount", 128 + signal.SIGALRM, r.returncode)
 
 
+def closed():
+    """Pipes to the command do not take the places of closed descriptors."""
+    for fds in (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2):
+        r = run("vfs_read", "-s", "closed", "-d", "0.1", "--", "sh", "-c", "echo; exec 2>/dev/null; read line; true",
+                stdin=None, stdout=None, stderr=None, preexec_fn=lambda fds=fds: [os.close(fd) for fd in fds])
+        same(f"descriptors {fds} are closed", (0, True), (r.returncode, os.path.exists("closed")))
+        os.remove("closed")
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, slow_reads, signals:
+        for test in places, beside, both, slow_reads, signals, closed:
             test()
         os.chdir("/")
     print("{} passed, {} failed".format(*tests))

@@ -152,6 +152,7 @@ static void say_losses(void)
 
 int main(int argc, char **argv)
 {
+	standard_open();
 	take_command_line(argc, argv);
 	if (opt.running)
 		source_running(opt.buffer);

@@ -348,6 +348,7 @@ int main(int argc, char **argv)
 {
 	struct tracefs_instance *own;
 
+	standard_open();
 	if (argc > 1 && !strcmp(argv[1], "bisect"))
 		return bisect(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "hooks"))

@@ -611,6 +611,7 @@ int main(int argc, char **argv)
 	size_t nr, len;
 	char *text;
 
+	standard_open();
 	take_command_line(argc, argv);
 	signals_hold();
 	tracing_open();

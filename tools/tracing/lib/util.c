@@ -22,6 +22,19 @@
 const char *program_mode;
 int error_status = STATUS_ERROR;
 
+/**
+ * standard_open - have the three standard descriptors, so that no other file gets their numbers
+ *
+ * Called first of all. A descriptor that is closed still cannot be read, or written to.
+ */
+void standard_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			exit(STATUS_ERROR);
+	}
+}
+
 static void say(const char *format, va_list args)
 {
 	fprintf(stderr, "%s: ", program_name);

@@ -36,6 +36,7 @@ extern const char *program_mode;
 /* The exit status of die(). */
 extern int error_status;
 
+void standard_open(void);
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
