@@ -397,6 +397,7 @@ static void test_reports(void)
 	expect_report("JSON of nothing", report_of(&r, &c, report_json), JSON("0", "0", ""));
 }
 
+#define QUOTED	"\"function\":\"\xc3\xbc\\\"\\\\\\u000a\\ufffd\""
 #define BIG	"\"count\":1234567890,\"cpus\":{\"0\":1234567890}"
 
 static const uint64_t many[] = { 1234567890, 0 }, two_four[] = { 2, 4 };
@@ -407,13 +408,12 @@ static void test_cpu_reports(void)
 	struct counts c;
 
 	counts_init(&c, 2);
-	counts_add(&c, "q\"\\\n\xff", "m", 1234567890, many);
+	counts_add(&c, "\xc3\xbc\"\\\n\xff", "m", 1234567890, many);
 	expect_report("CPUs that are online have a column", report_of(&r, &c, report_text),
 		      "FUNC                                      COUNT       CPU0\n"
-		      "q\"\\\n\xff [m]                            1234567890 1234567890\n");
+		      "\xc3\xbc\"\\\n\xff [m]                           1234567890 1234567890\n");
 	expect_report("JSON, quoted", report_of(&r, &c, report_json),
-		      JSON("1", "1234567890",
-			   "{\"function\":\"q\\\"\\\\\\u000a\\u00ff\",\"module\":\"m\"," BIG "}"));
+		      JSON("1", "1234567890", "{" QUOTED ",\"module\":\"m\"," BIG "}"));
 	counts_free(&c);
 	counts_add(&c, NULL, NULL, 6, two_four);
 	r.by_module = true;

@@ -18,25 +18,6 @@ static struct {
 	size_t hash_size;
 } names;
 
-/* The length of the character of UTF-8 at the beginning; 0 if it is invalid. */
-static size_t utf8_length(const unsigned char *s, size_t most)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
-		     s[0] < 0xf5 ? 4 : 0;
-
-	if (!len || len > most)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* These are longer than they need to be, are halves of pairs, or too high. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 /**
  * text_clean - copy a text as valid UTF-8 in one line
  * @to: room for @most * CLEAN_BYTES + 1 bytes

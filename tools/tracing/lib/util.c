@@ -101,9 +101,34 @@ void common_option(int c, const char *help)
 }
 
 /**
+ * utf8_length - the length of a character of UTF-8
+ * @s: where it begins
+ * @most: how many bytes there are, at most; a 0 ends them, too
+ *
+ * Returns: its length in bytes; 0 if it is invalid.
+ */
+size_t utf8_length(const unsigned char *s, size_t most)
+{
+	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
+		     s[0] < 0xf5 ? 4 : 0;
+
+	if (!len || len > most)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* These are longer than they need to be, are halves of pairs, or too high. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+/**
  * json_string - write a string as JSON has it
  * @f: where to
- * @s: the string; NULL: null
+ * @s: the string, of which bytes that are no UTF-8 become U+FFFD; NULL: null
  */
 void json_string(FILE *f, const char *s)
 {
@@ -112,16 +137,18 @@ void json_string(FILE *f, const char *s)
 		return;
 	}
 	fputc('"', f);
-	for (; *s; s++) {
-		unsigned char c = *s;
+	while (*s) {
+		size_t len = utf8_length((const unsigned char *)s, SIZE_MAX);
 
-		/* Names of functions are ASCII; any other byte must not spoil the rest. */
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c > 0x7e)
-			fprintf(f, "\\u%04x", c);
+		if (!len)
+			fputs("\\ufffd", f);
+		else if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if (len == 1 && *s < 0x20)
+			fprintf(f, "\\u%04x", *s);
 		else
-			fputc(c, f);
+			fwrite(s, 1, len, f);
+		s += len ? len : 1;
 	}
 	fputc('"', f);
 }

@@ -42,6 +42,7 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 void common_option(int c, const char *help) __attribute__((noreturn));
+size_t utf8_length(const unsigned char *s, size_t most);
 void json_string(FILE *f, const char *s);
 
 void *alloc(size_t nr, size_t size);
