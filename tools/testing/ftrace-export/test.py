@@ -572,6 +572,35 @@ def signals():
     result(not bad, f"20 signals at any time, {killed} of which ended it", *bad)
 
 
+def faults():
+    """Of the library while it reads, also where it has used up the stack; and others, which are signals as usual."""
+    plain = tracedat.format_text
+    tracedat.format_text = lambda name, number, fields, printed, *rest: \
+        plain(name, number, fields, '"%d", ' + "(" * 200000 + "1" + ")" * 200000 if name == "said" else printed, *rest)
+    some_trace().write("in.dat")
+    tracedat.format_text = plain
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    r = run("-f", "folded", "in.dat", program="ftrace-export",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, before[1])))
+    same("a format that takes too much stack", (ERROR, b"in.dat: it cannot be read on after event 0\n"),
+         (r.returncode, r.stderr))
+    some_trace().write("in.dat")
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    try:
+        while True:
+            os.write(write, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(write, True)
+    p = subprocess.Popen([programs["ftrace-export"], "-f", "folded", "in.dat"], stdout=write, stderr=subprocess.PIPE)
+    time.sleep(1)
+    p.send_signal(signal.SIGSEGV)
+    same("a fault after all was read", (-signal.SIGSEGV, b""), (p.wait(timeout=60), p.stderr.read()))
+    p.stderr.close()
+    os.close(read)
+    os.close(write)
+
+
 def any_calls():
     """Calls of tasks that move between CPUs, against a model of them."""
     for seed in range(12):
@@ -659,7 +688,7 @@ def speed():
 
 
 TESTS = (calls, interrupts, unmatched, tail_calls, losses, names, reused, switches, odd_names, many_cpus, large, nothing,
-         clocks, buffers, wrong_events, usage, outputs, any_calls, signals, truncated, flipped, wrong_formats, speed)
+         clocks, buffers, wrong_events, usage, outputs, any_calls, signals, faults, truncated, flipped, wrong_formats, speed)
 
 
 def main():

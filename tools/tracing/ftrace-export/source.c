@@ -110,6 +110,8 @@ static void fault(int sig)
 	if (!source.reading) {
 		signal(sig, SIG_DFL);
 		raise(sig);
+		/* It is held back until then. */
+		return;
 	}
 	ignored = write(STDERR_FILENO, source.name, strlen(source.name));
 	ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -121,10 +123,15 @@ static void fault(int sig)
 static void begin_reading(const char *name)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+	/* The fault may be that there is no more of the other one. */
+	static char stack[1 << 16];
+	const stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const struct sigaction action = { .sa_handler = fault, .sa_flags = SA_ONSTACK };
 
 	source.name = name;
+	sigaltstack(&other, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
-		signal(faults[i], fault);
+		sigaction(faults[i], &action, NULL);
 	source.reading = 1;
 }
 
