@@ -107,10 +107,28 @@ def closed():
         os.remove("closed")
 
 
+def inputs():
+    """Each run of a command has the same standard input: from its beginning, or nothing."""
+    samples = ["vfs_read", "-s", "input", "-d", "0.1", "--", "sh", "-c", 'read line; test "$line" = "$1"', "sh"]
+    with open("lines", "w") as f:
+        f.write("first\nsecond\n" + "more\n" * 10000)
+    with open("lines") as f:
+        r = run(*samples, "first", stdin=f)
+        same("a file is read again", (0, 1), (r.returncode, len(r.stderr.splitlines())))
+    with open("lines") as f:
+        os.lseek(f.fileno(), 6, os.SEEK_SET)
+        same("a file is read again from where it was", 0, run(*samples, "second", stdin=f).returncode)
+    r = run(*samples, "", stdin=None, input="more\n" * 10000)
+    same("a pipe cannot be read again", (0, 1),
+         (r.returncode, r.stderr.count("funccount: standard input cannot be read again: sh has none\n")))
+    r = run("vfs_read", "--", "cat", stdin=None, input="more\n")
+    same("a single run has the pipe", (0, True), (r.returncode, r.stdout.startswith("more\n")))
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, slow_reads, signals, closed:
+        for test in places, beside, both, slow_reads, signals, closed, inputs:
             test()
         os.chdir("/")
     print("{} passed, {} failed".format(*tests))

@@ -78,7 +78,7 @@ static double run_command(const struct counted_run *counted, double *cpu)
 	double cpu_before = children_cpu(), seconds;
 	uint64_t begin, next;
 	bool ended;
-	pid_t pid = command_make(load->command, COMMAND_QUIET | COMMAND_OURS);
+	pid_t pid = command_make(load->command, COMMAND_QUIET | COMMAND_OURS | COMMAND_AGAIN);
 
 	if (counted)
 		counted->begun(pid);

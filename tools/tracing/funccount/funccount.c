@@ -538,7 +538,7 @@ static void sample_runs(uint64_t begin, uint64_t end)
 
 	for (bool warm = false; !warm || !is_enough(end); warm = true) {
 		if (warm) {
-			pid_t pid = command_make(opt.command, COMMAND_QUIET);
+			pid_t pid = command_make(opt.command, COMMAND_QUIET | COMMAND_AGAIN);
 
 			if (opt.follow)
 				opt.counter->follow(pid);
@@ -620,7 +620,8 @@ int main(int argc, char **argv)
 	if (opt.sampling)
 		begin_records();
 	if (opt.command) {
-		pid_t pid = command_make(opt.command, opt.sampling ? COMMAND_QUIET : 0);
+		pid_t pid = command_make(opt.command,
+					 opt.sampling ? COMMAND_QUIET | COMMAND_AGAIN : 0);
 
 		if (opt.follow)
 			add_pid(pid);

@@ -31,7 +31,7 @@ static char *name;
 /* We write to the first one; the second gives the reason why the command cannot be run. */
 static int go_pipe[2], error_pipe[2];
 static unsigned int flags;
-static bool ended;
+static bool ended, no_input;
 static int wait_status;
 
 static void use_null(int fd)
@@ -40,6 +40,23 @@ static void use_null(int fd)
 
 	if (null >= 0)
 		dup2(null, fd);
+}
+
+/* A terminal cannot be read again either, but has something new for each run. */
+static void begin_input(void)
+{
+	static bool begun;
+	static off_t place;
+
+	if (begun && place >= 0)
+		lseek(STDIN_FILENO, place, SEEK_SET);
+	if (begun)
+		return;
+	begun = true;
+	place = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	no_input = place < 0 && !isatty(STDIN_FILENO);
+	if (no_input)
+		warn("standard input cannot be read again: %s has none", name);
 }
 
 static int run(void *arg)
@@ -56,10 +73,10 @@ static int run(void *arg)
 		use_null(STDERR_FILENO);
 	if (flags & COMMAND_ASIDE)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (flags & COMMAND_DETACHED) {
-		use_null(STDIN_FILENO);
+	if (flags & COMMAND_DETACHED)
 		setpgid(0, 0);
-	}
+	if (flags & COMMAND_DETACHED || no_input)
+		use_null(STDIN_FILENO);
 	if (flags & COMMAND_OURS)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (read(go_pipe[0], &byte, 1) != 1)
@@ -87,6 +104,8 @@ pid_t command_make(char **argv, unsigned int how)
 	name = argv[0];
 	flags = how;
 	ended = false;
+	if (flags & COMMAND_AGAIN)
+		begin_input();
 	if (pipe2(go_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		die("no pipe can be made: %s", strerror(errno));
 	child = clone(run, stack + ARRAY_SIZE(stack), CLONE_VM | SIGCHLD, argv);

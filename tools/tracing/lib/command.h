@@ -16,6 +16,7 @@
  * @COMMAND_OURS: it is killed if we end before it does
  * @COMMAND_SILENT: its standard error is thrown away
  * @COMMAND_ASIDE: its standard output goes to standard error
+ * @COMMAND_AGAIN: it runs again and again: its standard input is at the same place each time
  */
 enum command_flags {
 	COMMAND_QUIET	= 1 << 0,
@@ -23,6 +24,7 @@ enum command_flags {
 	COMMAND_OURS	= 1 << 2,
 	COMMAND_SILENT	= 1 << 3,
 	COMMAND_ASIDE	= 1 << 4,
+	COMMAND_AGAIN	= 1 << 5,
 };
 
 pid_t command_make(char **argv, unsigned int how);
