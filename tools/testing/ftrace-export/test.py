@@ -231,10 +231,19 @@ def reused():
     t.leave(0, 500, 8, "a", 0, 400)
     seen = "of 1 calls, no return was recorded"
     p = export(t, "perfetto", wanted_err=seen)
-    same("a pid again: its names and processes", [("old", 7, 8), ("new", 8, 8)],
-         [who for track in p.tracks.values() for who in track if who[2] == 8])
-    same("a pid again: the calls of both, by the last name", {"new-8;do_exit": 100, "new-8;a": 100},
-         export(t, "folded", wanted_err=seen))
+    same("a pid again: each task has a track", [[("old", 7, 8)], [("new", 8, 8)]],
+         [track for track in p.tracks.values() if track[0][2] == 8])
+    same("a pid again: the slices", [("old", "do_exit", 0, 200, 300), ("new", "a", 0, 400, 500)], slices(p))
+    same("a pid again: folded", {"old-8;do_exit": 100, "new-8;a": 100}, export(t, "folded", wanted_err=seen))
+    same("a pid again: Firefox", {"old-8": {"do_exit": 100}, "new-8": {"a": 100}},
+         {name: times for name, times in export(t, "firefox", wanted_err=seen).times.items() if times})
+    # So many that the table of tasks grows.
+    t = Trace(functions=["a"])
+    for i in range(1000):
+        t.fork(0, 100 * i, 7, 8 + i % 2, b"%d" % i, 0)
+        t.enter(0, 100 * i + 10, 8 + i % 2, "a", 0)
+        t.leave(0, 100 * i + 20, 8 + i % 2, "a", 0, 10)
+    same("a pid again and again: folded", {f"{i}-{8 + i % 2};a": 10 for i in range(1000)}, export(t, "folded"))
 
 
 def switches():

@@ -376,8 +376,7 @@ static void take_new_task(const struct class *c, const struct moment *m)
 	t = task_find(pid, m->cpu);
 	if (t)
 		calls_gone(t, m->ts);
-	else
-		t = task_make(pid, m->cpu);
+	t = task_make(pid, m->cpu);
 	t->name = name;
 	t->tgid = field_read(m->record, &c->field[CLONE_FLAGS]) & thread ? m->task->tgid : pid;
 	if (decode.to->named)

@@ -57,10 +57,6 @@ enum { FLAG_CLEARED = 1, FLAG_NEEDED = 2 };
 /* A bundle that is as long as this is written. */
 #define BUNDLE_BYTES	(1 << 14)
 
-/* Idle tasks have tracks of their own: no thread of Perfetto's is one. */
-#define UUID_OF_TASKS	(1ULL << 32)
-#define UUID_OF_IDLE	(2ULL << 32)
-
 /* The events that Perfetto knows: the field of FtraceEvent, and those of the message in it. */
 static const struct {
 	const char *system, *event;
@@ -249,9 +245,10 @@ static void name_fixed(void)
 
 /* Track events */
 
+/* Perfetto has no track 0. */
 static uint64_t uuid_of(const struct task *t)
 {
-	return t->pid ? UUID_OF_TASKS + (uint32_t)t->pid : UUID_OF_IDLE + (uint32_t)t->cpu;
+	return t->number + 1ULL;
 }
 
 static size_t event_begin(const struct task *t, uint64_t ts, unsigned int type)
@@ -334,6 +331,7 @@ static void perfetto_named(struct task *t)
 	size_t track = message_begin(&packet, PACKET_TRACK_DESCRIPTOR), thread;
 
 	add_number(&packet, TRACK_UUID, uuid_of(t));
+	/* Idle tasks have tracks of their own: no thread of Perfetto's is one. */
 	if (t->pid) {
 		thread = message_begin(&packet, TRACK_THREAD);
 		add_number(&packet, THREAD_PID, t->tgid);

@@ -55,8 +55,8 @@ struct task *task_find(int pid, int cpu)
 }
 
 /**
- * task_make - add a task that task_find() has not found
- * @pid: its number
+ * task_make - add a task
+ * @pid: its number; task_find() no longer finds an older one that had it
  * @cpu: the CPU where it runs
  *
  * Returns: the task, without a name.
@@ -68,6 +68,7 @@ struct task *task_make(int pid, int cpu)
 	t->pid = pid;
 	t->tgid = pid;
 	t->cpu = pid ? -1 : cpu;
+	t->number = tasks.nr;
 	make_room();
 	*place_of(t->pid, t->cpu) = tasks.nr + 1;
 	tasks.task[tasks.nr++] = t;

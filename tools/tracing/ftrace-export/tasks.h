@@ -32,6 +32,8 @@ struct task {
 	int tgid;
 	/* Of an idle task; -1 of others. */
 	int cpu;
+	/* As task_number() has it; several tasks may have had a pid, one after the other. */
+	uint32_t number;
 	uint32_t name;
 	/* The time of its last event: its calls and returns never go back behind it. */
 	uint64_t last;
