@@ -79,6 +79,9 @@ void samples_free(struct samples *s)
  * samples_estimate - the mean of the samples
  * @s: the samples
  *
+ * More of them may be taken until the interval is short. Those that are short by chance end it, and
+ * have the truth in them less often: with a bound of 5 %, only 90 of 100 do.
+ *
  * Returns: the estimate; zero, and infinitely uncertain, without samples.
  */
 struct estimate samples_estimate(const struct samples *s)
@@ -91,6 +94,6 @@ struct estimate samples_estimate(const struct samples *s)
 	for (size_t i = 0; i < s->nr; i++)
 		squares += (s->value[i] - e.mean) * (s->value[i] - e.mean);
 	if (s->nr > 1)
-		e.half = t_quantile(s->nr - 1, 0.05) * sqrt(squares / (s->nr - 1) / s->nr);
+		e.half = t_quantile(s->nr - 1, 0.025) * sqrt(squares / (s->nr - 1) / s->nr);
 	return e;
 }
