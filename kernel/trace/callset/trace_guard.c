@@ -157,9 +157,6 @@ struct guard_steps {
 	bool	limited;	/* Some of them are of an instance with a limit */
 };
 
-DEFINE_STATIC_KEY_FALSE(trace_guard_on);
-/* Records until the next sample. */
-DEFINE_PER_CPU(int, trace_guard_left);
 static DEFINE_PER_CPU(struct guard_steps, guard_steps);
 
 static DEFINE_MUTEX(guard_mutex);
@@ -242,15 +239,8 @@ static void guard_note(struct guard_cpu *gc, unsigned long key, enum trace_guard
 	WRITE_ONCE(slot->nr, slot->nr + nr);
 }
 
-/**
- * trace_guard_sample - take a sample
- * @tr: the instance that has recorded something; NULL if it is of none
- * @key: the function's site, or the event's file
- * @kind: the kind of record
- *
- * Context: wherever something is recorded, NMIs included.
- */
-void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind)
+/* trace_guard_sample() */
+static void guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind)
 {
 	struct trace_guard *guard;
 	struct guard_steps *steps;
@@ -779,7 +769,7 @@ static struct trace_guard *guard_get(struct trace_array *tr)
 	/* An instance that has traced no function yet. */
 	scoped_guard(mutex, &ftrace_lock)
 		ftrace_ops_init(tr->ops);
-	/* Pairs with trace_guard_sample(). */
+	/* Pairs with guard_sample(). */
 	smp_store_release(&tr->callset.guard, guard);
 	return guard;
 }
@@ -1056,6 +1046,7 @@ static int __init guard_init(void)
 {
 	char *word;
 
+	trace_guard_register(guard_sample);
 	guard_wq = alloc_workqueue("trace_guard", WQ_UNBOUND | WQ_HIGHPRI, 1);
 	for (unsigned int limit = 0; limit < GUARD_NR_LIMITS; limit++) {
 		while ((word = strsep(&guard_boot_text[limit], ",")))

@@ -40,7 +40,14 @@ DECLARE_STATIC_KEY_FALSE(trace_guard_on);
 DECLARE_PER_CPU(int, trace_guard_left);
 
 #ifdef CONFIG_TRACING_GUARD
+/* trace_guard_due.c */
+typedef void (*trace_guard_sample_t)(struct trace_array *tr, unsigned long key,
+				     enum trace_guard_kind kind);
+
+void trace_guard_register(trace_guard_sample_t take);
 void trace_guard_sample(struct trace_array *tr, unsigned long key, enum trace_guard_kind kind);
+
+/* trace_guard.c */
 bool trace_guard_rate(const struct trace_array *tr, unsigned long ip, u64 *rate);
 u64 trace_guard_cost(enum trace_guard_kind kind);
 void trace_guard_tell_start(struct trace_array *tr);
