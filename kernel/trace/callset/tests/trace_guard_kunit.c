@@ -862,7 +862,7 @@ static void guard_kunit_loads(struct kunit *test)
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
-	guard->max[GUARD_LIMIT_RATE] = GUARD_KUNIT_MOST * NSEC_PER_SEC / GUARD_PERIOD_NS;
+	guard->max[GUARD_LIMIT_RATE] = GUARD_KUNIT_MOST * (NSEC_PER_SEC / GUARD_PERIOD_NS);
 	guard_kunit_load(test, guard, events, GUARD_LIMIT_RATE);
 
 	cost = guard_cost[TRACE_GUARD_EVENT];
