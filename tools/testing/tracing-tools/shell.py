@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from results import closing, same
+
 TRACING = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tracing")
 # In place of the kernel's.
 FILES = {"proc/modules": "xfs 1 0\n", "proc/123/comm": "cat\n",
@@ -38,22 +40,14 @@ TYPED = {
         "-o on": "-o one@file", "'on": "one@file",
     },
 }
-tests = [0, 0]
-
-
-def result(text, wanted, got):
-    print(f"{'ok' if got == wanted else 'not ok'} - {text}")
-    if got != wanted:
-        print(f"# wanted: {wanted!r}\n# got: {got!r}")
-    tests[got != wanted] += 1
 
 
 def message(program, name, mode):
     words = [mode] * bool(mode) + ["--no-such"]
     r = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                        timeout=60)
-    result(f"messages begin with its name: {' '.join(words)}", (2, name),
-           (r.returncode, r.stderr.partition(":")[0]))
+    same(f"messages begin with its name: {' '.join(words)}", (2, name),
+         (r.returncode, r.stderr.partition(":")[0]))
 
 
 def completed(name, typed):
@@ -88,11 +82,10 @@ def main():
         with open("completion", "w") as f:
             f.write(re.sub(r"(?:/sys/kernel)?(/tracing|/proc)\b", rf"{where}\1", completion))
         for typed, wanted in TYPED[name].items():
-            result(f"completion: {typed}", wanted, completed(name, typed))
-        result("completion: runs nothing that is in a name", False, os.path.exists("expanded"))
+            same(f"completion: {typed}", wanted, completed(name, typed))
+        same("completion: runs nothing that is in a name", False, os.path.exists("expanded"))
         os.chdir("/")
-    print("{} passed, {} failed".format(*tests))
-    return tests[1] > 0
+    return closing()
 
 
 sys.exit(main())
