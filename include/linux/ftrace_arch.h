@@ -21,9 +21,6 @@
 #define _LINUX_FTRACE_ARCH_H
 
 #include <linux/ftrace.h>
-#include <linux/list.h>
-#include <linux/rbtree_latch.h>
-#include <linux/refcount.h>
 #include <linux/types.h>
 #include <asm/sections.h>
 
@@ -41,16 +38,6 @@ struct orc_entry;
 struct ftrace_gate_count {
 	unsigned int	entered;
 	unsigned int	left;
-};
-
-/**
- * struct ftrace_gate - counts the tasks inside of an ops
- * @count: one for each CPU
- * @ref: the ops, and each callset whose trampoline counts here
- */
-struct ftrace_gate {
-	struct ftrace_gate_count __percpu	*count;
-	refcount_t				ref;
 };
 
 #ifndef ftrace_stub_return
@@ -292,146 +279,15 @@ void arch_ftrace_patch_move(struct ftrace_patch *patch, unsigned long from,
 /* Trampolines */
 
 /**
- * struct ftrace_retiree - something that readers without a lock may still use
- * @node: links the ones that wait
- * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
- *	  in code that is going away; makes the object unfindable
- * @free: called once no reader is left
- * @text: how many bytes of code go with it
- */
-struct ftrace_retiree {
-	struct list_head	node;
-	size_t			text;
-	void			(*hide)(struct ftrace_retiree *retiree);
-	void			(*free)(struct ftrace_retiree *retiree);
-};
-
-/**
- * struct ftrace_callset_link - a callset's link to one of its ops
- * @node: in the ops' list of callsets; unhashed once the ops is silenced here
- * @cs: the callset
- * @gate: counts the tasks inside of the ops; NULL if nothing of the ops can go away
- */
-struct ftrace_callset_link {
-	struct hlist_node	node;
-	struct ftrace_callset	*cs;
-	struct ftrace_gate	*gate;
-};
-
-/**
- * struct ftrace_code - code that was made for a callset: its trampoline, or stubs
- * @tree: in the tree of all
- * @cs: the callset
- * @start: where it begins
- * @size: how many bytes it has
- * @name: its name
- */
-struct ftrace_code {
-	struct latch_tree_node	tree;
-	struct ftrace_callset	*cs;
-	unsigned long		start;
-	unsigned int		size;
-	const char		*name;
-};
-
-/**
- * struct ftrace_callset - the ops that a site calls, in order
- * @nr: its number, as in the records; never 0
- * @nr_sites: how many records name it; ftrace_lock
- * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and _IPMODIFY
- * @gaining: a transaction that is being planned brings sites
- * @leaving: an ops of it is being detached
- * @pinned: altered text may lead to it, so it stays
- * @nr_ops: how many @ops
- * @nr_funcs: how many of them are functions to call, the first ones
- * @nr_graph: how many of them, after those, are of a struct fgraph_ops
- * @nr_gone: how many of them are silenced
- * @direct: the last one if that is direct, or NULL
- * @direct_addr: the function that is called for @direct; 0 without one
- * @graph_func: the function that is called for those of a struct fgraph_ops
- * @counting: one of its ops counts calls
- * @one: arch_ftrace_ops_list_func() calls its one ops as it is
- * @counts: where the stubs of its sites count on their way to @tramp, for the first
- *	    ops that does; NULL if the sites call @target
- * @stubs: the stubs
- * @successor: where its sites go, if @leaving; itself if they stay
- * @target: the code that its sites call
- * @tramp: its trampoline; 0 where @target is another's code
- * @tramp_size: bytes of code at @tramp
- * @arch: the trampoline as the architecture knows it
- * @hash: in the hash of callsets by their ops
- * @idle: in the list of those without sites
- * @code: its trampoline, to be found
- * @retiree: frees the callset and its trampoline
- * @entry: the word at a site points here, on an architecture that has such a word
- * @link: for each of @ops
- * @ops: functions, first one with FTRACE_OPS_FL_IPMODIFY, graph users, direct; each by
- *	 ascending ops->seq, that is, in the order of registration
- *
- * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
- * published, but for an ops that is silenced: see ftrace_callset_silence().
- *
- * All of it is callset.c's. An architecture is told by struct ftrace_tramp_desc.
- */
-struct ftrace_callset {
-	u32			nr;
-	unsigned int		nr_sites;
-	bool			gaining;
-	bool			leaving;
-	bool			pinned;
-	bool			counting;
-	bool			one;
-	unsigned long		flags;
-	unsigned int		nr_ops;
-	unsigned int		nr_funcs;
-	unsigned int		nr_graph;
-	unsigned int		nr_gone;
-	unsigned int		tramp_size;
-	struct ftrace_ops	*direct;
-	unsigned long		direct_addr;
-	struct ftrace_counts	*counts;
-	struct list_head	stubs;
-	ftrace_graph_func_t	graph_func;
-	struct ftrace_callset	*successor;
-	unsigned long		target;
-	unsigned long		tramp;
-	struct ftrace_tramp	*arch;
-	struct hlist_node	hash;
-	struct list_head	idle;
-	struct ftrace_code	code;
-	struct ftrace_retiree	retiree;
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-	struct ftrace_ops	entry;
-#endif
-	struct ftrace_callset_link *link;
-	struct ftrace_ops	*ops[] __counted_by(nr_ops);
-};
-
-/**
- * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
- * @cs: the callset
- *
- * Such an ops protects itself from recursion. It may have a gate.
- *
- * Context: ftrace_lock is held.
- * Return: whether that is all there is to call.
- */
-static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
-{
-	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
-	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
-}
-
-/**
  * struct ftrace_tramp_call - a function that a trampoline calls
  * @func: the function; NULL if the stubs count in its place
  * @arg: its third argument, the ops
  * @gate: counts the tasks inside; NULL if nothing of the ops can go away
  */
 struct ftrace_tramp_call {
-	ftrace_func_t			func;
-	struct ftrace_ops		*arg;
-	const struct ftrace_gate	*gate;
+	ftrace_func_t				func;
+	struct ftrace_ops			*arg;
+	struct ftrace_gate_count __percpu	*gate;
 };
 
 /**
@@ -450,9 +306,11 @@ struct ftrace_tramp_call {
  *		are sure to be there
  * @direct: the function to go on to in the end, as it is given to
  *	    arch_ftrace_patch_add(); 0 to go back to the site
- * @counts: where the stubs of the sites count; one of @calls has no function then. NULL
- *	    without stubs
- * @asks: it is asked whether to count, see struct ftrace_counts
+ * @counts: the stubs of the sites count; one of @calls has no function then
+ * @asks: it is asked whether to count; only with @counts
+ * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from being
+ *	     counted, where it is asked
+ * @off: not 0 on CPUs whose calls are not counted, where it is asked
  */
 struct ftrace_tramp_desc {
 	unsigned long			flags;
@@ -463,8 +321,10 @@ struct ftrace_tramp_desc {
 	struct ftrace_callset		*graph_arg;
 	bool				graph_regs;
 	unsigned long			direct;
-	const struct ftrace_counts	*counts;
+	bool				counts;
 	bool				asks;
+	const unsigned long		*ignored;
+	const u32 __percpu		*off;
 };
 
 /**
@@ -639,28 +499,6 @@ static __always_inline bool arch_ftrace_can_hook(const unsigned long *slot)
 	return true;
 }
 #endif
-
-/* Counts */
-
-/**
- * struct ftrace_counts - how often sites were called, or how long that took
- * @ref: the users that count there or read them
- * @words: numbers for each site
- * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
- *	     being counted, where it is asked
- * @off: not 0 on CPUs whose calls are not counted, where it is asked
- * @retiree: frees them
- *
- * It is asked while the function of the ops is not its saved_func. An architecture
- * reads @ignored and @off; all else is counts.c's.
- */
-struct ftrace_counts {
-	refcount_t		ref;
-	unsigned int		words;
-	unsigned long		ignored;
-	u32 __percpu		*off;
-	struct ftrace_retiree	retiree;
-};
 
 /* Stubs, where the architecture has them: then it defines ARCH_FTRACE_STUB_SIZE, in bytes */
 

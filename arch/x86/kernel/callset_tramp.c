@@ -366,7 +366,7 @@ static void emit_frame_regs(struct emit *e, bool full)
 /* How many functions are called: the one that the stubs count for is not. */
 static unsigned int emit_nr_calls(const struct emit *e)
 {
-	return e->desc->nr_funcs - !!e->desc->counts;
+	return e->desc->nr_funcs - e->desc->counts;
 }
 
 static void emit_prologue(struct emit *e)
@@ -441,7 +441,7 @@ static void emit_skip_if_not_zero(struct emit *e, u8 *dest)
 	emit_32(e, dest - (emit_ip(e) + sizeof(s32)));
 }
 
-static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
+static void emit_count_ask(struct emit *e)
 {
 	u8 *count = (u8 *)e->tramp->tramp.text + CALL_INSN_SIZE;
 	u8 *rest = count + (IS_ENABLED(CONFIG_SMP) ? 4 : 3);
@@ -453,11 +453,11 @@ static void emit_count_ask(struct emit *e, const struct ftrace_counts *counts)
 	EMIT(e, 0x4d, 0x8b, 0x92);				/* mov ignored(%r10), %r10 */
 	emit_32(e, offsetof(struct task_struct, ftrace_pid_ignored));
 	EMIT(e, 0x48, 0xb8);					/* movabs $ignored, %rax */
-	emit_64(e, (unsigned long)&counts->ignored);
+	emit_64(e, (unsigned long)e->desc->ignored);
 	EMIT(e, 0x4c, 0x85, 0x10);				/* test %r10, (%rax) */
 	emit_skip_if_not_zero(e, rest);
 	EMIT(e, 0x48, 0xb8);					/* movabs $off, %rax */
-	emit_64(e, (__force unsigned long)counts->off);
+	emit_64(e, (__force unsigned long)e->desc->off);
 	if (IS_ENABLED(CONFIG_SMP))
 		EMIT(e, 0x65);
 	EMIT(e, 0x83, 0x38, 0x00);				/* cmpl $0, %gs:(%rax) */
@@ -476,7 +476,7 @@ static unsigned int emit_call(struct emit *e, void *func, const void *arg,
 
 	for (i = 0; i < nr; i++) {
 		if (call[i].gate)
-			emit_count(e, &call[i].gate->count->entered);
+			emit_count(e, &call[i].gate->entered);
 	}
 	EMIT(e, 0x48, 0x89, 0xe1);				/* mov %rsp, %rcx */
 	EMIT(e, 0x48, 0xba);					/* movabs $arg, %rdx */
@@ -486,7 +486,7 @@ static unsigned int emit_call(struct emit *e, void *func, const void *arg,
 	emit_branch(e, CALL_INSN_OPCODE, func);
 	for (i = 0; i < nr; i++) {
 		if (call[i].gate)
-			emit_count(e, &call[i].gate->count->left);
+			emit_count(e, &call[i].gate->left);
 	}
 	return offset;
 }
@@ -611,7 +611,7 @@ static unsigned int emit_tramp(struct x86_tramp *tramp, const struct ftrace_tram
 	else
 		emit_no_calls(&e);
 	if (desc->counts)
-		emit_count_ask(&e, desc->counts);
+		emit_count_ask(&e);
 	return WARN_ON_ONCE(e.full) ? 0 : e.p - e.buf;
 }
 

@@ -551,6 +551,8 @@ static bool callset_make_tramp(struct ftrace_callset *cs)
 		.direct		= cs->direct_addr,
 		.counts		= cs->counts,
 		.asks		= callset_asks(counted),
+		.ignored	= cs->counts ? &cs->counts->ignored : NULL,
+		.off		= cs->counts ? cs->counts->off : NULL,
 	};
 
 	calls = kcalloc(cs->nr_ops, sizeof(*calls), GFP_KERNEL);
@@ -558,7 +560,7 @@ static bool callset_make_tramp(struct ftrace_callset *cs)
 		return false;
 	for (unsigned int i = 0; i < cs->nr_funcs + cs->nr_graph; i++) {
 		calls[i].arg = cs->ops[i];
-		calls[i].gate = cs->link[i].gate;
+		calls[i].gate = cs->link[i].gate ? cs->link[i].gate->count : NULL;
 		if (i < cs->nr_funcs && cs->ops[i] != counted)
 			calls[i].func = ftrace_ops_get_func(cs->ops[i]);
 		if (cs->ops[i]->moves)

@@ -10,11 +10,131 @@
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/list.h>
+#include <linux/rbtree_latch.h>
 #include <linux/types.h>
 
+#include "ops.h"
 #include "sites.h"
 
 /* callset.c */
+
+/**
+ * struct ftrace_callset_link - a callset's link to one of its ops
+ * @node: in the ops' list of callsets; unhashed once the ops is silenced here
+ * @cs: the callset
+ * @gate: counts the tasks inside of the ops; NULL if nothing of the ops can go away
+ */
+struct ftrace_callset_link {
+	struct hlist_node	node;
+	struct ftrace_callset	*cs;
+	struct ftrace_gate	*gate;
+};
+
+/**
+ * struct ftrace_code - code that was made for a callset: its trampoline, or stubs
+ * @tree: in the tree of all
+ * @cs: the callset
+ * @start: where it begins
+ * @size: how many bytes it has
+ * @name: its name
+ */
+struct ftrace_code {
+	struct latch_tree_node	tree;
+	struct ftrace_callset	*cs;
+	unsigned long		start;
+	unsigned int		size;
+	const char		*name;
+};
+
+/**
+ * struct ftrace_callset - the ops that a site calls, in order
+ * @nr: its number, as in the records; never 0
+ * @nr_sites: how many records name it; ftrace_lock
+ * @flags: OR of its ops' FTRACE_OPS_FL_SAVE_REGS and _IPMODIFY
+ * @gaining: a transaction that is being planned brings sites
+ * @leaving: an ops of it is being detached
+ * @pinned: altered text may lead to it, so it stays
+ * @nr_ops: how many @ops
+ * @nr_funcs: how many of them are functions to call, the first ones
+ * @nr_graph: how many of them, after those, are of a struct fgraph_ops
+ * @nr_gone: how many of them are silenced
+ * @direct: the last one if that is direct, or NULL
+ * @direct_addr: the function that is called for @direct; 0 without one
+ * @graph_func: the function that is called for those of a struct fgraph_ops
+ * @counting: one of its ops counts calls
+ * @one: arch_ftrace_ops_list_func() calls its one ops as it is
+ * @counts: where the stubs of its sites count on their way to @tramp, for the first
+ *	    ops that does; NULL if the sites call @target
+ * @stubs: the stubs
+ * @successor: where its sites go, if @leaving; itself if they stay
+ * @target: the code that its sites call
+ * @tramp: its trampoline; 0 where @target is another's code
+ * @tramp_size: bytes of code at @tramp
+ * @arch: the trampoline as the architecture knows it
+ * @hash: in the hash of callsets by their ops
+ * @idle: in the list of those without sites
+ * @code: its trampoline, to be found
+ * @retiree: frees the callset and its trampoline
+ * @entry: the word at a site points here, on an architecture that has such a word
+ * @link: for each of @ops
+ * @ops: functions, first one with FTRACE_OPS_FL_IPMODIFY, graph users, direct; each by
+ *	 ascending ops->seq, that is, in the order of registration
+ *
+ * All that a trampoline or arch_ftrace_ops_list_func() uses is constant once the callset is
+ * published, but for an ops that is silenced: see ftrace_callset_silence().
+ *
+ * Architectures do not know it: they are told by struct ftrace_tramp_desc.
+ */
+struct ftrace_callset {
+	u32			nr;
+	unsigned int		nr_sites;
+	bool			gaining;
+	bool			leaving;
+	bool			pinned;
+	bool			counting;
+	bool			one;
+	unsigned long		flags;
+	unsigned int		nr_ops;
+	unsigned int		nr_funcs;
+	unsigned int		nr_graph;
+	unsigned int		nr_gone;
+	unsigned int		tramp_size;
+	struct ftrace_ops	*direct;
+	unsigned long		direct_addr;
+	struct ftrace_counts	*counts;
+	struct list_head	stubs;
+	ftrace_graph_func_t	graph_func;
+	struct ftrace_callset	*successor;
+	unsigned long		target;
+	unsigned long		tramp;
+	struct ftrace_tramp	*arch;
+	struct hlist_node	hash;
+	struct list_head	idle;
+	struct ftrace_code	code;
+	struct ftrace_retiree	retiree;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+	struct ftrace_ops	entry;
+#endif
+	struct ftrace_callset_link *link;
+	struct ftrace_ops	*ops[] __counted_by(nr_ops);
+};
+
+/**
+ * ftrace_callset_is_plain - whether a site may call the one ops of a callset as it is
+ * @cs: the callset
+ *
+ * Such an ops protects itself from recursion. It may have a gate.
+ *
+ * Context: ftrace_lock is held.
+ * Return: whether that is all there is to call.
+ */
+static inline bool ftrace_callset_is_plain(const struct ftrace_callset *cs)
+{
+	return cs->nr_ops == 1 && cs->nr_funcs == 1 && !cs->ops[0]->counts &&
+	       !(cs->ops[0]->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
+}
+
 struct ftrace_callset *ftrace_callset_at(unsigned long ip);
 struct ftrace_callset *ftrace_callset_with(struct ftrace_callset *cs, struct ftrace_ops *ops,
 					   unsigned long addr);

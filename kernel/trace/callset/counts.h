@@ -10,9 +10,11 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/refcount.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 
+#include "ops.h"
 #include "sites.h"
 
 /* So many records' counts are allocated at a time, and so many stubs. */
@@ -41,6 +43,26 @@ struct ftrace_time {
 		u64	squares;
 		DECLARE_FLEX_ARRAY(u64, latency);
 	};
+};
+
+/**
+ * struct ftrace_counts - how often sites were called, or how long that took
+ * @ref: the users that count there or read them
+ * @words: numbers for each site
+ * @ignored: which bits of task_struct::ftrace_pid_ignored keep a task's calls from
+ *	     being counted, where it is asked
+ * @off: not 0 on CPUs whose calls are not counted, where it is asked
+ * @retiree: frees them
+ *
+ * It is asked while the function of the ops is not its saved_func; trampolines read
+ * @ignored and @off then.
+ */
+struct ftrace_counts {
+	refcount_t		ref;
+	unsigned int		words;
+	unsigned long		ignored;
+	u32 __percpu		*off;
+	struct ftrace_retiree	retiree;
 };
 
 /**

@@ -67,6 +67,7 @@
 
 #include "fgraph_stack.h"
 #include "attach.h"
+#include "callset.h"
 #include "gate.h"
 #include "graph_quick.h"
 #include "ops.h"

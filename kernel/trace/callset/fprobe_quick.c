@@ -28,6 +28,7 @@
 #include <linux/trace_recursion.h>
 
 #include "fgraph_stack.h"
+#include "callset.h"
 
 /**
  * struct fprobe_quick - the data of an entry

@@ -9,6 +9,17 @@
 #include <linux/compiler.h>
 #include <linux/ftrace_arch.h>
 #include <linux/percpu.h>
+#include <linux/refcount.h>
+
+/**
+ * struct ftrace_gate - counts the tasks inside of an ops
+ * @count: one for each CPU
+ * @ref: the ops, and each callset whose trampoline counts here
+ */
+struct ftrace_gate {
+	struct ftrace_gate_count __percpu	*count;
+	refcount_t				ref;
+};
 
 /* Of arch_ftrace_ops_list_func(); preemption is disabled inside. */
 DECLARE_PER_CPU(struct ftrace_gate_count, ftrace_list_gate);

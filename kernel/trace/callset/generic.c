@@ -32,6 +32,7 @@
 #include <linux/slab.h>
 #include <linux/stop_machine.h>
 
+#include "callset.h"
 #include "ops.h"
 
 /* ftrace_caller passes it on; arch_ftrace_ops_list_func() does not look at it. */

@@ -28,6 +28,7 @@
 #include <linux/trace_clock.h>
 
 #include "fgraph_stack.h"
+#include "callset.h"
 #include "graph_quick.h"
 #include "times.h"
 #include "trace_guard.h"

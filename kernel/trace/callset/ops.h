@@ -37,6 +37,21 @@ enum ftrace_refusal {
 	FTRACE_REFUSED_QUARANTINE,
 };
 
+/**
+ * struct ftrace_retiree - something that readers without a lock may still use
+ * @node: links the ones that wait
+ * @hide: if not NULL, called with ftrace_lock held once no task or CPU can be
+ *	  in code that is going away; makes the object unfindable
+ * @free: called once no reader is left
+ * @text: how many bytes of code go with it
+ */
+struct ftrace_retiree {
+	struct list_head	node;
+	size_t			text;
+	void			(*hide)(struct ftrace_retiree *retiree);
+	void			(*free)(struct ftrace_retiree *retiree);
+};
+
 extern struct mutex ftrace_lock;
 extern struct ftrace_ops global_ops;
 extern struct list_head ftrace_ops_registered;

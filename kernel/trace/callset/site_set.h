@@ -8,8 +8,9 @@
 #include <linux/cleanup.h>
 #include <linux/compiler_attributes.h>
 #include <linux/err.h>
-#include <linux/ftrace_arch.h>
 #include <linux/types.h>
+
+#include "ops.h"
 
 /**
  * struct ftrace_site_set - sorted addresses of sites

@@ -12,6 +12,8 @@
 #include <linux/kconfig.h>
 #include <linux/types.h>
 
+#include "ops.h"
+
 struct mod_kallsyms;
 struct module;
 

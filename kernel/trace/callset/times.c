@@ -64,6 +64,7 @@
 #include <linux/workqueue.h>
 
 #include "fgraph_stack.h"
+#include "callset.h"
 #include "counts.h"
 #include "ops.h"
 #include "sites.h"

@@ -399,7 +399,7 @@ static u8 *site;
 
 /* Of the one CPU. Each other gate is far away, so that its offset takes a register. */
 static struct ftrace_gate_count gate_near[MAX_CALLS], *gate_far;
-static struct ftrace_gate gates[MAX_CALLS];
+static struct ftrace_gate_count *gates[MAX_CALLS];
 
 static unsigned int counted(void)
 {
@@ -410,7 +410,7 @@ static unsigned int counted(void)
 static void expect_gates(unsigned int first, unsigned int nr)
 {
 	for (unsigned int i = 0; i < shape.nr_funcs + shape.nr_graph; i++) {
-		const struct ftrace_gate_count *c = gates[i].count;
+		const struct ftrace_gate_count *c = gates[i];
 
 		expect(c->entered - c->left, shape.gates && i - first < nr);
 	}
@@ -654,7 +654,7 @@ static void expect_counts(void)
 	expect(counter[0] + counter[2], 0);
 	expect_gates(0, 0);
 	for (unsigned int i = 0; i < shape.nr_funcs + shape.nr_graph; i++)
-		expect(gates[i].count->entered, shape.gates && i != counted());
+		expect(gates[i]->entered, shape.gates && i != counted());
 }
 
 /*
@@ -787,7 +787,7 @@ static void try_shape(void)
 {
 	struct ftrace_tramp_call calls[MAX_CALLS] = { };
 	u32 off = shape.count == CPU_OFF;
-	struct ftrace_counts counts = { .ignored = BIT(5), .off = &off };
+	unsigned long ignored = BIT(5);
 	struct ftrace_tramp_desc desc = {
 		.flags		= shape.flags,
 		.nr_funcs	= shape.nr_funcs,
@@ -796,8 +796,10 @@ static void try_shape(void)
 		.graph_func	= graph_func,
 		.graph_arg	= (void *)GRAPH_ARG,
 		.graph_regs	= shape.graph_regs,
-		.counts		= shape.count ? &counts : NULL,
+		.counts		= shape.count,
 		.asks		= shape.count > NOT_ASKED,
+		.ignored	= &ignored,
+		.off		= &off,
 	};
 	unsigned long entry, stubs = 0, text;
 	struct ftrace_tramp *made;
@@ -807,7 +809,7 @@ static void try_shape(void)
 		if (i < shape.nr_funcs && i != counted())
 			calls[i].func = func;
 		calls[i].arg = (void *)(ARG + i);
-		calls[i].gate = shape.gates ? &gates[i] : NULL;
+		calls[i].gate = shape.gates ? gates[i] : NULL;
 	}
 	if (shape.direct)
 		desc.direct = (unsigned long)direct + shape.direct - 1;
@@ -926,7 +928,7 @@ static void prepare(void)
 			JMP32_INSN_SIZE);
 	site_to_call = (unsigned long)site;
 	for (unsigned int i = 0; i < MAX_CALLS; i++)
-		gates[i].count = i & 1 ? &gate_far[i] : &gate_near[i];
+		gates[i] = i & 1 ? &gate_far[i] : &gate_near[i];
 	for (unsigned int i = 0; i < ARRAY_SIZE(given); i++)
 		given[i] = 0x1111111111111111UL * i + 0xabc000 + i;
 }
