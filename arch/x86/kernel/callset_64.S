@@ -12,6 +12,7 @@
 #include <linux/linkage.h>
 
 #include <asm/asm-offsets.h>
+#include <asm/frame.h>
 #include <asm/ftrace.h>
 #include <asm/nospec-branch.h>
 #include <asm/ptrace.h>
@@ -157,13 +158,14 @@ EXPORT_SYMBOL(__fentry__)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
  * Where hooked functions return to. The RET that led here has taken the address
- * off the stack; it goes back there, for unwinders, until the true one takes its
- * place.
+ * off the stack, and an interrupt may have written there. It goes back, for unwinders,
+ * until the true one takes its place. With CONFIG_FRAME_POINTER they find it by a frame
+ * record as the function had it.
  */
-.macro HANDLER_BEGIN
+.macro HANDLER_BEGIN handler
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
-	subq	$8, %rsp
+	pushq	$\handler
 	UNWIND_HINT_FUNC
 .endm
 
@@ -188,34 +190,43 @@ EXPORT_SYMBOL(__fentry__)
 .endm
 
 SYM_CODE_START(return_to_handler)
-	HANDLER_BEGIN
-	subq	$FRAME_SIZE, %rsp
+	HANDLER_BEGIN return_to_handler
+	subq	$(FRAME_SIZE + FRAME_OFFSET), %rsp
 
 	/* The part of struct ftrace_regs that a return has. */
 	movq	%rbp, RBP(%rsp)
 	movq	%rdx, RDX(%rsp)
 	movq	%rax, RAX(%rsp)
-	leaq	FRAME_SIZE+8(%rsp), %rdi
+	leaq	FRAME_SIZE+FRAME_OFFSET+8(%rsp), %rdi
 	movq	%rdi, RSP(%rsp)
 	movq	$0, SS(%rsp)
+#ifdef CONFIG_FRAME_POINTER
+	movq	%rbp, FRAME_SIZE(%rsp)
+	leaq	FRAME_SIZE(%rsp), %rbp
+#endif
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
-	movq	%rax, FRAME_SIZE(%rsp)
+	movq	%rax, FRAME_SIZE+FRAME_OFFSET(%rsp)
+#ifdef CONFIG_FRAME_POINTER
+	movq	FRAME_SIZE(%rsp), %rbp
+#endif
 	movq	RAX(%rsp), %rax
 	movq	RDX(%rsp), %rdx
-	addq	$FRAME_SIZE, %rsp
+	addq	$(FRAME_SIZE + FRAME_OFFSET), %rsp
 	HANDLER_END
 SYM_CODE_END(return_to_handler)
 
 /* The same for functions that only kernel/trace/callset/times.c has hooked. */
 SYM_CODE_START(times_return_to_handler)
-	HANDLER_BEGIN
+	HANDLER_BEGIN times_return_to_handler
+	FRAME_BEGIN
 	pushq	%rax
 	pushq	%rdx
 	call	ftrace_times_return
-	movq	%rax, 16(%rsp)
+	movq	%rax, FRAME_OFFSET+16(%rsp)
 	popq	%rdx
 	popq	%rax
+	FRAME_END
 	HANDLER_END
 SYM_CODE_END(times_return_to_handler)
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

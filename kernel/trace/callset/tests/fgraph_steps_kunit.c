@@ -2,7 +2,8 @@
 /*
  * KUnit test of stack traces in the middle of a return: a hooked call is executed in
  * single steps, and at each instruction of return_to_handler() the unwinder must find
- * the caller. Included by fgraph_kunit.c, where there are ORC entries.
+ * the caller. Memory below the stack, which an interrupt would use, is overwritten
+ * before each step. Included by fgraph_kunit.c, where there are ORC entries.
  */
 #include <linux/kdebug.h>
 #include <linux/stacktrace.h>
@@ -10,6 +11,8 @@
 #include <asm/debugreg.h>
 
 #define FGRAPH_STEPS_FRAMES	4
+/* So many bytes below the stack an interrupt overwrites. */
+#define FGRAPH_STEPS_BELOW	256
 
 /**
  * struct fgraph_kunit_steps - the findings of the single steps
@@ -53,6 +56,8 @@ static int fgraph_steps_notify(struct notifier_block *nb, unsigned long val, voi
 	if (val != DIE_DEBUG || READ_ONCE(s->task) != current || !(*dr6 & DR_STEP))
 		return NOTIFY_DONE;
 	*dr6 &= ~DR_STEP;
+	/* Steps have a stack of their own. KASAN knows no owner of this memory. */
+	__memset((void *)args->regs->sp - FGRAPH_STEPS_BELOW, 0x5a, FGRAPH_STEPS_BELOW);
 	offset = args->regs->ip - (unsigned long)return_to_handler;
 	/* At the first instruction the address is below the stack, and nothing is known. */
 	if (!offset || offset >= s->handler_size)
