@@ -161,12 +161,14 @@ static int share_register(struct ftrace_ops *ops)
  */
 int ftrace_share_register(struct ftrace_ops *ops)
 {
-	unsigned long end = jiffies + SHARE_WAIT;
+	unsigned long end = 0;
 	int ret;
 
 	ftrace_retired_wait();
 	do {
 		ret = share_register(ops);
+		/* From the first answer on, which may have waited for locks. */
+		end = end ?: (jiffies + SHARE_WAIT) | 1;
 	} while (ret == -EAGAIN && time_before(jiffies, end));
 	return ret;
 }

@@ -55,6 +55,8 @@ static unsigned int direct_kunit_hits;
 static enum ftrace_ops_cmd direct_kunit_cmd;
 static unsigned int direct_kunit_asked;
 static int direct_kunit_answer;
+/* So many questions are answered by -EAGAIN. */
+static unsigned int direct_kunit_again;
 
 static void direct_kunit_func(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -65,8 +67,7 @@ static void direct_kunit_func(unsigned long ip, unsigned long parent_ip,
 static int direct_kunit_ops_func(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
 {
 	direct_kunit_cmd = cmd;
-	direct_kunit_asked++;
-	return direct_kunit_answer;
+	return direct_kunit_asked++ < direct_kunit_again ? -EAGAIN : direct_kunit_answer;
 }
 
 static int direct_kunit_init(struct kunit *test)
@@ -77,6 +78,7 @@ static int direct_kunit_init(struct kunit *test)
 	direct_kunit_hits = 0;
 	direct_kunit_asked = 0;
 	direct_kunit_answer = 0;
+	direct_kunit_again = 0;
 	return ftrace_set_filter_ip(&direct_kunit_ops, kunit_site(0), 0, 1) ?:
 	       ftrace_set_filter_ip(&direct_kunit_other, kunit_site(0), 0, 1);
 }
@@ -192,7 +194,11 @@ static void direct_asks_before_sharing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, direct_kunit_cmd, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
 	direct_kunit_answer = 0;
+	/* It is asked again, and not by the clock only. */
+	direct_kunit_asked = 0;
+	direct_kunit_again = 2;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_asked, 3);
 	direct_kunit_works(test);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	KUNIT_EXPECT_EQ(test, direct_kunit_cmd, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
