@@ -421,6 +421,8 @@ static ssize_t ftrace_cgroup_write(struct file *file, const char __user *ubuf, s
 	ssize_t read;
 	int ret;
 
+	/* Two may write by one descriptor: one list begins. */
+	guard(mutex)(&m->lock);
 	read = cgroup_list_read(tr, kind, &list, ubuf, cnt);
 	if (!read || (read > 0 && !list))
 		return read;
