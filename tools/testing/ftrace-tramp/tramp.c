@@ -55,6 +55,8 @@ enum ret { BY_RET, BY_THUNK, BY_EITHER, RETS };
 enum count { NO_STUBS, NOT_ASKED, ASKED_YES, TASK_IGNORED, CPU_OFF, COUNTS };
 
 #define MAX_CALLS	8
+/* So many bytes below the stack an interrupt overwrites. */
+#define BELOW		256
 
 /**
  * struct shape - a kind of trampoline
@@ -493,9 +495,13 @@ static void stepped(int sig, siginfo_t *info, void *context)
 		       tramp->tramp.size);
 		exit(result());
 	}
-	if (ip - text_first >= text_end - text_first)
+	if (ip - text_first >= text_end - text_first) {
 		g[REG_EFL] &= ~X86_EFLAGS_TF;
-	else if (!IS_ENABLED(CONFIG_FRAME_POINTER) && ip - tramp->tramp.text < tramp->tramp.size)
+		return;
+	}
+	/* As an interrupt does; this signal has a stack of its own. */
+	memset((void *)g[REG_RSP] - BELOW, 0x5a, BELOW);
+	if (!IS_ENABLED(CONFIG_FRAME_POINTER) && ip - tramp->tramp.text < tramp->tramp.size)
 		unwind(ip, g[REG_RSP]);
 }
 
