@@ -503,7 +503,7 @@ static void rb_kunit_lapped(struct kunit *test, struct trace_buffer *buffer,
 		return;
 	number = *(u32 *)ring_buffer_event_data(event);
 	ring_buffer_iter_advance(iter);
-	for (unsigned int i = 0; page->page->time_stamp == stamp && i < 10000; i++)
+	for (unsigned int i = 0; page->page->time_stamp == stamp && i < 3 * PAGE_SIZE; i++)
 		rb_kunit_write(buffer);
 	KUNIT_EXPECT_PTR_EQ(test, page, (const struct buffer_page *)cpu_buffer->commit_page);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_iter_empty(iter));
