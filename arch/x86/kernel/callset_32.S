@@ -13,6 +13,7 @@
 #include <linux/linkage.h>
 
 #include <asm/asm-offsets.h>
+#include <asm/frame.h>
 #include <asm/ftrace.h>
 #include <asm/nospec-branch.h>
 #include <asm/segment.h>
@@ -126,25 +127,38 @@ EXPORT_SYMBOL(__fentry__)
 /*
  * Where hooked functions return to. The RET that led here has used up the
  * prediction of the true return, so the way there is a jump.
+ *
+ * Unwinders know the hook by this code's address in the word that the RET has taken it from.
+ * With CONFIG_FRAME_POINTER they come to the word by a record as the function had it.
  */
+#define RETURN_WORD	(PTREGS_SIZE + FRAME_OFFSET)
+
 SYM_CODE_START(return_to_handler)
-	/* The word that the return address was taken from stays unused. */
-	subl	$(PTREGS_SIZE + 4), %esp
+	subl	$(RETURN_WORD + 4), %esp
+	/* An interrupt since the RET may have written there. */
+	movl	$return_to_handler, RETURN_WORD(%esp)
 
 	/* The part of struct ftrace_regs that is set for a function that returns. */
 	movl	%eax, PT_EAX(%esp)
 	movl	%edx, PT_EDX(%esp)
 	movl	%ebp, PT_EBP(%esp)
-	leal	PTREGS_SIZE+4(%esp), %eax
+	leal	RETURN_WORD+4(%esp), %eax
 	movl	%eax, PT_OLDESP(%esp)
 	movl	$0, PT_EFLAGS(%esp)
 	movl	$0, PT_OLDSS(%esp)
+#ifdef CONFIG_FRAME_POINTER
+	movl	%ebp, RETURN_WORD-4(%esp)
+	leal	RETURN_WORD-4(%esp), %ebp
+#endif
 	movl	%esp, %eax
 	call	ftrace_return_to_handler
 	movl	%eax, %ecx
 	movl	PT_EDX(%esp), %edx
 	movl	PT_EAX(%esp), %eax
-	addl	$(PTREGS_SIZE + 4), %esp
+#ifdef CONFIG_FRAME_POINTER
+	movl	RETURN_WORD-4(%esp), %ebp
+#endif
+	addl	$(RETURN_WORD + 4), %esp
 	JMP_NOSPEC ecx
 SYM_CODE_END(return_to_handler)
 #endif

@@ -28,6 +28,14 @@ struct orc_entry *ftrace_tramp_orc(unsigned long ip);
 
 void times_return_to_handler(void);
 #define times_return_to_handler times_return_to_handler
+#else
+/* The word below the stack at the return, where return_to_handler() has put its address. */
+static __always_inline void arch_ftrace_return_known(struct ftrace_regs *fregs, unsigned long ret)
+{
+	WRITE_ONCE(((unsigned long *)ftrace_regs_get_stack_pointer(fregs))[-1], ret);
+}
+
+#define arch_ftrace_return_known arch_ftrace_return_known
 #endif
 
 #endif /* _ASM_X86_FTRACE_CALLSET_H */

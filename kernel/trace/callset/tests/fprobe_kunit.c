@@ -38,6 +38,7 @@
  * @retval: the value that it returned
  * @unwound: the exit handler found @ret_ip in its own stack trace
  * @quick: the last return was hooked by the quick way
+ * @frames: that trace. On the stack, the guess unwinder would take its words for more frames.
  */
 struct fprobe_kunit {
 	struct fprobe		fp;
@@ -50,6 +51,7 @@ struct fprobe_kunit {
 	unsigned long		retval;
 	bool			unwound;
 	bool			quick;
+	unsigned long		frames[FPROBE_KUNIT_FRAMES];
 };
 
 /* Whether the return that runs in this task was hooked by the quick way. */
@@ -88,7 +90,6 @@ static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long
 			      struct ftrace_regs *fregs, void *data)
 {
 	struct fprobe_kunit *probe = container_of(fp, struct fprobe_kunit, fp);
-	unsigned long frames[FPROBE_KUNIT_FRAMES];
 	unsigned int nr;
 
 	fprobe_kunit_after++;
@@ -98,9 +99,9 @@ static void fprobe_kunit_exit(struct fprobe *fp, unsigned long ip, unsigned long
 	probe->ret_ip = ret_ip;
 	probe->retval = ftrace_regs_get_return_value(fregs);
 	probe->quick = fprobe_kunit_is_quick();
-	nr = stack_trace_save(frames, FPROBE_KUNIT_FRAMES, 0);
+	nr = stack_trace_save(probe->frames, FPROBE_KUNIT_FRAMES, 0);
 	for (unsigned int i = 0; i < nr; i++)
-		probe->unwound |= frames[i] == ret_ip;
+		probe->unwound |= probe->frames[i] == ret_ip;
 }
 
 static struct fprobe_kunit *fprobe_kunit_new(struct kunit *test)

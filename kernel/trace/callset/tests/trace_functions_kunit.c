@@ -189,11 +189,14 @@ static void func_stacks(struct kunit *test)
 	if (IS_ENABLED(CONFIG_UNWINDER_ORC))
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0),
 					 { TRACE_STACK, FTRACE_TRAMPOLINE_MARKER, ip });
-	else if (IS_ENABLED(CONFIG_X86) || IS_ENABLED(CONFIG_PPC))
-		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK, ip });
-	else if (IS_ENABLED(CONFIG_RISCV))
-		/* The frames of the callback and of ftrace_caller() come first. */
+	else if (IS_ENABLED(CONFIG_RISCV) || IS_ENABLED(CONFIG_UNWINDER_GUESS))
+		/*
+		 * The frames of the callback and of ftrace_caller() come first, or whatever
+		 * looks like a return address.
+		 */
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK });
+	else if (IS_ENABLED(CONFIG_X86_64) || IS_ENABLED(CONFIG_PPC))
+		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK, ip });
 	else	/* The frame of ftrace_caller() comes first. */
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK, 0, ip });
 	KUNIT_EXPECT_EQ(test, func_kunit_option("nofunc_stack_trace"), 0);
