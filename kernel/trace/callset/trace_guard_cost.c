@@ -215,15 +215,17 @@ static int guard_time(struct ftrace_ops *ops, enum trace_guard_kind kind, u64 *l
 /*
  * Fill in the times of calls without tracing (@least[TRACE_GUARD_NONE]) and with each kind of
  * record. All are taken again in each round, as other work of the machine may slow one of them
- * down for longer than its tries take. A kind that is not built keeps U64_MAX.
+ * down for longer than its tries take; until a round has made no time shorter by an eighth,
+ * if there is one. A kind that is not built keeps U64_MAX.
  */
 static int guard_time_all(struct trace_array *tr, u64 *least)
 {
 	for (unsigned int round = 1; round <= GUARD_MAX_ROUNDS; round++) {
-		bool told_apart = round >= GUARD_ROUNDS;
+		bool told_apart = true, shorter = round < GUARD_ROUNDS;
 
 		guard_time_calls(&least[TRACE_GUARD_NONE]);
 		for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
+			u64 before = least[kind];
 			int ret;
 
 			if (!trace_guard_has_kind(kind))
@@ -232,8 +234,9 @@ static int guard_time_all(struct trace_array *tr, u64 *least)
 			if (ret)
 				return ret;
 			told_apart &= least[kind] > least[TRACE_GUARD_NONE];
+			shorter |= least[kind] < before - before / 8;
 		}
-		if (told_apart)
+		if (told_apart && (!shorter || round == GUARD_MAX_ROUNDS))
 			return 0;
 		/* All tracing is switched off. */
 		if (!ring_buffer_entries(tr->array_buffer.buffer))
