@@ -161,6 +161,39 @@ static void site_halves(struct kunit *test)
 	}
 }
 
+#ifdef CONFIG_LIVEPATCH_64
+static struct task_struct *site_kunit_task;
+
+static void site_kunit_override(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				struct ftrace_regs *fregs)
+{
+	if (current != site_kunit_task)
+		return;
+	ftrace_regs_set_return_value(fregs, 42);
+	ftrace_override_function_with_return(fregs);
+}
+
+/* An overridden function leaves nothing on the stack of live patches. */
+static void site_override_returns(struct kunit *test)
+{
+	static struct ftrace_ops ops = {
+		.func	= site_kunit_override,
+		.flags	= FTRACE_OPS_FL_IPMODIFY,
+	};
+	unsigned long ip = ftrace_location((unsigned long)nsec_to_clock_t);
+	unsigned long *sp = current_thread_info()->livepatch_sp;
+
+	site_kunit_task = current;
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, ip, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	KUNIT_EXPECT_EQ(test, nsec_to_clock_t(0), 42);
+	KUNIT_EXPECT_PTR_EQ(test, current_thread_info()->livepatch_sp, sp);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+	KUNIT_EXPECT_EQ(test, nsec_to_clock_t(0), 0);
+}
+#endif
+
 static struct kunit_case site_kunit_cases[] = {
 	KUNIT_CASE(site_reaches_targets),
 	KUNIT_CASE(site_stub_leads_to_entry),
@@ -168,6 +201,9 @@ static struct kunit_case site_kunit_cases[] = {
 	KUNIT_CASE(site_changes),
 	KUNIT_CASE(site_without_way),
 	KUNIT_CASE(site_halves),
+#ifdef CONFIG_LIVEPATCH_64
+	KUNIT_CASE(site_override_returns),
+#endif
 	{ }
 };
 
