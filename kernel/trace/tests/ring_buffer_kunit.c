@@ -268,10 +268,13 @@ static void rb_kunit_recursion(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* Enough to come to the next page, if this CPU writes all. */
+/* Up to the next page, if this CPU writes all. */
 static void rb_kunit_write_page(struct trace_buffer *buffer)
 {
-	for (unsigned int i = 0; i < PAGE_SIZE / RB_EVNT_MIN_SIZE; i++)
+	const struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	const struct buffer_page *page = cpu_buffer->commit_page;
+
+	for (unsigned int i = 0; page == cpu_buffer->commit_page && i < PAGE_SIZE; i++)
 		rb_kunit_write(buffer);
 }
 
