@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A counter in place of the kernel's: the test of the program needs neither root nor tracefs. While
- * it counts there is a file "tracing"; READ_MS says how long a read takes, and CALLS how many calls
- * there are in a microsecond.
+ * A counter in place of the kernel's: the test of the program needs neither root nor tracefs.
+ * While it counts there is a file "tracing", which has no write bit after the first read. READ_MS
+ * says how long a read takes, of the first SLOW_READS, and CALLS how many calls a microsecond has.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "counter.h"
@@ -60,9 +62,12 @@ static int setting(const char *name, int usual)
 static void fake_read(struct counts *counts)
 {
 	uint64_t us = (clock_ns(CLOCK_MONOTONIC) - begin) / 1000;
+	static int reads;
 
 	counts_add(counts, "vfs_read", NULL, us * setting("CALLS", 1), NULL);
-	usleep(1000 * setting("READ_MS", 0));
+	chmod(TRACING, 0400);
+	if (reads++ < setting("SLOW_READS", INT_MAX))
+		usleep(1000 * setting("READ_MS", 0));
 }
 
 static void fake_stop(void)

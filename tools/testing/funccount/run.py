@@ -2,22 +2,53 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests funccount as a whole, with the counter of fake.c: run.py PROGRAM. Each test is a line "ok - ..." or
 "not ok - ..."; the last line is "N passed, N failed"."""
+import contextlib
 import os
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tracing-tools"))
 from results import closing, same  # noqa: E402 the path is not known before
 
 
-def run(*args, first=(), env=None, **how):
-    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 20} | how
+def options(first, args, env, how):
     # At its end it leaves its tables to the kernel.
     env = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"} | (env or {})
-    return subprocess.run([*first, program, *args], text=True, env=env, **how)
+    return {"args": [*first, program, *args], "text": True, "env": env, "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
+
+
+def run(*args, first=(), env=None, **how):
+    return subprocess.run(timeout=20, **options(first, args, env, how))
+
+
+def counting(*args, first=(), env=None, **how):
+    """The program when it counts already: it holds signals back then."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove("tracing")
+    p = subprocess.Popen(**options(first, args, env, how))
+    until(lambda: os.path.exists("tracing") or p.poll() is not None)
+    return p
+
+
+def until(ready):
+    end = time.monotonic() + 20
+    while not ready() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def ended(p):
+    """Its status, whether it still counts, and its output. One that does not end is killed."""
+    try:
+        out, _ = p.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        out, _ = p.communicate()
+    return p.returncode, os.path.exists("tracing"), out
 
 
 def places():
@@ -62,25 +93,53 @@ def both():
          (r.returncode, "new cannot be written: File too large" in r.stderr))
     same("no room for the new record: the differences are told", (True, True),
          ("1 of 1 functions differ" in r.stderr, "vfs_read " in r.stdout))
+    same("no room for the new record: no part of it is left", ["saved"],
+         [f for f in os.listdir() if f.startswith(("saved", "new"))])
     with open("/dev/full", "w") as full:
         r = run("vfs_read", "-D", "saved", "-s", "new", *samples, stdout=full, env={"CALLS": "2"})
     same("no room for the differences: the record is written", (1, True), (r.returncode, os.path.exists("new")))
 
 
 def slow_reads():
-    """Reads that take longer than an interval keep no signal from ending it."""
-    for text, more in ("tables", []), ("samples", ["-s", "slow"]):
-        r = run("vfs_read", "-i", "0.0001", *more, first=["timeout", "--kill-after=3", "--preserve-status", "0.5"],
-                env={"READ_MS": "2"})
-        same(f"slow reads: SIGTERM ends the {text}", (0, False), (r.returncode, os.path.exists("tracing")))
+    """Reads that take longer than an interval keep no signal from ending it, and lengthen that interval only."""
+    # Such an interval is over whenever it is waited for.
+    p = counting("vfs_read", "-i", "0.000000001", "-s", "slow", env={"READ_MS": "2"})
+    p.terminate()
+    status, counts, _ = ended(p)
+    same("slow reads: SIGTERM ends the samples", (True, False), (status >= 0, counts))
+    run("vfs_read", "-i", "0.1", "-d", "0.1", "-s", "slow", env={"READ_MS": "500", "SLOW_READS": "1"})
+    with open("slow") as f:
+        times = [int(ns) for line in f if line.startswith("ns\t") for ns in line.split()[1:]]
+    same("slow reads: no interval is shorter for it", (5, True), (len(times), sum(times) >= 1000000000))
+
+
+def slow_reader():
+    """A reader that takes nothing keeps no signal from ending it; the rest is written when it reads."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(write, b"\n")
+    os.set_blocking(write, True)
+    p = counting("vfs_read", "-i", "0.01", stdout=write, stderr=subprocess.DEVNULL)
+    os.close(write)
+    until(lambda: not os.stat("tracing").st_mode & stat.S_IWUSR)
+    p.terminate()
+    until(lambda: not os.path.exists("tracing"))
+    same("slow reader: SIGTERM ends the tables", False, os.path.exists("tracing"))
+    p.stdout = open(read)
+    _, _, out = ended(p)
+    same("slow reader: no table is lost", ["FUNC", "vfs_read"] * 2,
+         [line.split()[0] for line in out.splitlines() if line])
 
 
 def signals():
     """All but SIGKILL end the counting in order, and a command has the ones that it was given."""
     for number in "HUP", "INT", "QUIT", "TERM", "ALRM", "VTALRM", "PROF", "XCPU", "USR1", "USR2":
-        r = run("vfs_read", first=["timeout", f"--signal={number}", "--preserve-status", "0.3"])
-        same(f"SIG{number} ends the counting", (0, False, True),
-             (r.returncode, os.path.exists("tracing"), "vfs_read " in r.stdout))
+        p = counting("vfs_read")
+        p.send_signal(signal.Signals["SIG" + number])
+        status, counts, out = ended(p)
+        same(f"SIG{number} ends the counting", (0, False, True), (status, counts, "vfs_read " in out))
     with open("table", "w") as table:
         r = run("vfs_read", "-i", "0.01", first=["prlimit", "--fsize=100"], stdout=table)
     same("a file that must not grow: status, message", (1, "funccount: cannot write: File too large"),
@@ -122,7 +181,7 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, slow_reads, signals, closed, inputs:
+        for test in places, beside, both, slow_reads, slow_reader, signals, closed, inputs:
             test()
         os.chdir("/")
     return closing()
