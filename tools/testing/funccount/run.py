@@ -3,6 +3,7 @@
 """Tests funccount as a whole, with the counter of fake.c: run.py PROGRAM. Each test is a line "ok - ..." or
 "not ok - ..."; the last line is "N passed, N failed"."""
 import contextlib
+import fcntl
 import os
 import signal
 import stat
@@ -134,12 +135,13 @@ def slow_reader():
 
 
 def signals():
-    """All but SIGKILL end the counting in order, and a command has the ones that it was given."""
-    for number in "HUP", "INT", "QUIT", "TERM", "ALRM", "VTALRM", "PROF", "XCPU", "USR1", "USR2":
+    """All but SIGKILL and faults end the counting in order, and a command has the ones that it was given."""
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGUSR1",
+                 "SIGUSR2", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGSYS", "SIGRTMIN", "SIGRTMAX"):
         p = counting("vfs_read")
-        p.send_signal(signal.Signals["SIG" + number])
+        p.send_signal(getattr(signal, name))
         status, counts, out = ended(p)
-        same(f"SIG{number} ends the counting", (0, False, True), (status, counts, "vfs_read " in out))
+        same(f"{name} ends the counting", (0, False, True), (status, counts, "vfs_read " in out))
     with open("table", "w") as table:
         r = run("vfs_read", "-i", "0.01", first=["prlimit", "--fsize=100"], stdout=table)
     same("a file that must not grow: status, message", (1, "funccount: cannot write: File too large"),
@@ -147,8 +149,14 @@ def signals():
     same("a file that must not grow: it counts no more", False, os.path.exists("tracing"))
     r = run("vfs_read", "--", "sh", "-c", "kill -XFSZ $$", stdout=subprocess.DEVNULL)
     same("a command is ended by SIGXFSZ", 128 + signal.SIGXFSZ, r.returncode)
-    r = run("vfs_read", "--", "sleep", "10", preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.3))
-    same("a command gets a signal of the kernel that is for funccount", 128 + signal.SIGALRM, r.returncode)
+    read, write = os.pipe()
+    p = counting("vfs_read", "--", "sleep", "10")
+    fcntl.fcntl(read, fcntl.F_SETOWN, p.pid)
+    fcntl.fcntl(read, fcntl.F_SETFL, os.O_ASYNC)
+    os.write(write, b"x")
+    same("a command gets a signal of the kernel that is for funccount", 128 + signal.SIGIO, ended(p)[0])
+    os.close(read)
+    os.close(write)
 
 
 def closed():

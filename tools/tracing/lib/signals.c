@@ -14,8 +14,14 @@
 #include "signals.h"
 #include "util.h"
 
-static const int ends[] = {
-	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2,
+/*
+ * All signals but these end the counting. Those of the first line end no program, those of the
+ * second cannot wait, as faults, and those of the third are of_writes.
+ */
+static const int others[] = {
+	SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+	SIGKILL, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP,
+	SIGPIPE, SIGXFSZ,
 };
 
 /* The next write gets an error: the reader has gone away, or the file must not grow. */
@@ -25,7 +31,22 @@ volatile sig_atomic_t signal_came;
 volatile sig_atomic_t signal_of_terminal;
 
 static sigset_t before;
-static struct sigaction old_action[ARRAY_SIZE(ends)], old_of_writes[ARRAY_SIZE(of_writes)];
+static struct sigaction old_action[NSIG], old_of_writes[ARRAY_SIZE(of_writes)];
+
+/**
+ * signal_ends - whether a signal ends a program, and can be held back
+ * @number: the signal; the C library takes no action for those of its own
+ *
+ * Returns: true if it does.
+ */
+bool signal_ends(int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (others[i] == number)
+			return false;
+	}
+	return true;
+}
 
 static void note(int number, siginfo_t *info, void *context)
 {
@@ -52,15 +73,25 @@ void signals_hold(void)
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
 	sigaction(SIGCHLD, &action, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		sigaddset(&held, ends[i]);
-		sigaction(ends[i], NULL, &old_action[i]);
+	for (int i = 1; i < NSIG; i++) {
+		if (!signal_ends(i))
+			continue;
+		sigaddset(&held, i);
+		sigaction(i, NULL, &old_action[i]);
 		if (old_action[i].sa_handler != SIG_IGN)
-			sigaction(ends[i], &action, NULL);
+			sigaction(i, &action, NULL);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(of_writes); i++)
 		sigaction(of_writes[i], &ignore, &old_of_writes[i]);
 	sigprocmask(SIG_BLOCK, &held, &before);
+}
+
+static void restore(void)
+{
+	for (int i = 1; i < NSIG; i++) {
+		if (signal_ends(i))
+			sigaction(i, &old_action[i], NULL);
+	}
 }
 
 /**
@@ -71,8 +102,7 @@ void signals_hold(void)
 void signals_release(void)
 {
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		sigaction(ends[i], &old_action[i], NULL);
+	restore();
 }
 
 /**
@@ -87,8 +117,7 @@ void signals_default(void)
 	sigaction(SIGCHLD, &plain, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(of_writes); i++)
 		sigaction(of_writes[i], &old_of_writes[i], NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		sigaction(ends[i], &old_action[i], NULL);
+	restore();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 

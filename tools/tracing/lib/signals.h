@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+bool signal_ends(int number);
 void signals_hold(void);
 void signals_release(void);
 void signals_default(void);
