@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests of ftrace-export on made traces: test.py DIR, where DIR has the program, and "sanitized", the same with
 sanitizers. Each test is a line "ok - ..." or "not ok - ..."; the last line is "N passed, N failed"."""
+import glob
 import os
 import random
 import re
@@ -526,6 +527,9 @@ def outputs():
     result(r.returncode == ERROR and b"/dev/full cannot be written: No space left" in r.stderr, "a full disk", r.stderr)
     r = run("-f", "folded", "-o", "no/such/out")
     result(r.returncode == ERROR and b"no/such/out cannot be made: No such file" in r.stderr, "no such directory", r.stderr)
+    r = run("-f", "folded", "-o", "large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1)))
+    result(r.returncode == ERROR and b"large cannot be written: File too large" in r.stderr, "a file too large", r.stderr)
+    same("a file too large: nothing is left", [], glob.glob("large*"))
     with open("/dev/full", "w") as full:
         r = run("-f", "folded", stdout=full)
     result(r.returncode == ERROR and b"standard output cannot be written" in r.stderr, "a full standard output", r.stderr)
@@ -579,6 +583,18 @@ def signals():
         if left or (there and open("out", "rb").read() != whole):
             bad.append(f"round {i}: status {status}, left: {left}")
     result(not bad, f"20 signals at any time, {killed} of which ended it", *bad)
+    wrong = []
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGUSR1",
+                 "SIGUSR2", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGSYS", "SIGRTMIN", "SIGRTMAX"):
+        p = subprocess.Popen([programs["sanitized"], "-o", "out", "in.dat"], stderr=subprocess.DEVNULL)
+        while not glob.glob("out.*") and p.poll() is None:
+            time.sleep(0.001)
+        p.send_signal(getattr(signal, name))
+        if p.wait(timeout=60) != -getattr(signal, name) or glob.glob("out.*"):
+            wrong.append(name)
+            for path in glob.glob("out.*"):
+                os.remove(path)
+    same("each signal that ends it removes the new file", [], wrong)
 
 
 def faults():

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "signals.h"
 #include "util.h"
 
 static struct {
@@ -70,10 +71,10 @@ static void open_temporary(void)
  */
 void output_open(const char *path)
 {
-	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ };
 	struct stat st;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	output.path = path;
 	if (!path)
 		return;
@@ -84,9 +85,9 @@ void output_open(const char *path)
 		return;
 	}
 	/* One that the shell has told us to ignore stays ignored. */
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		if (signal(ends[i], end_by_signal) == SIG_IGN)
-			signal(ends[i], SIG_IGN);
+	for (int i = 1; i < NSIG; i++) {
+		if (signal_ends(i) && signal(i, end_by_signal) == SIG_IGN)
+			signal(i, SIG_IGN);
 	}
 	open_temporary();
 }
