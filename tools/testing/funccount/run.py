@@ -5,11 +5,13 @@
 import contextlib
 import fcntl
 import os
+import pty
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tracing-tools"))
@@ -159,6 +161,16 @@ def signals():
     os.close(write)
 
 
+def hang_up():
+    """A terminal that goes tells the leader of its session only, and so a command has to be told."""
+    here, there = pty.openpty()
+    p = counting("vfs_read", "--", "sleep", "10", start_new_session=True,
+                 preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
+    os.close(there)
+    os.close(here)
+    same("a hang-up ends the counting and the command", (128 + signal.SIGHUP, False), ended(p)[:2])
+
+
 def closed():
     """Pipes to the command do not take the places of closed descriptors."""
     for fds in (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2):
@@ -189,7 +201,7 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, slow_reads, slow_reader, signals, closed, inputs:
+        for test in places, beside, both, slow_reads, slow_reader, signals, hang_up, closed, inputs:
             test()
         os.chdir("/")
     return closing()

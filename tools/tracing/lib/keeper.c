@@ -31,7 +31,7 @@ static int keep(pid_t worker)
 		if (ret < 0 && errno != EINTR)
 			die("process %d cannot be waited for: %s", (int)worker, strerror(errno));
 		signals_wait(clock_ns(CLOCK_MONOTONIC) + 3600 * NSEC);
-		/* From a terminal it gets to both. */
+		/* A key of the terminal sends it to both. */
 		if (signal_came && !signal_of_terminal)
 			kill(worker, signal_came);
 		signal_came = 0;

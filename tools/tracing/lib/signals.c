@@ -54,9 +54,11 @@ static void note(int number, siginfo_t *info, void *context)
 	if (number == SIGCHLD)
 		return;
 	signal_came = number;
-	/* A terminal sends these to the command as well. Others of the kernel are ours only. */
-	signal_of_terminal = info->si_code == SI_KERNEL &&
-			     (number == SIGINT || number == SIGQUIT || number == SIGHUP);
+	/*
+	 * A key of the terminal sends these to the command as well. Others of the kernel are ours
+	 * only, SIGHUP among them: a hang-up sends it to the leader of the session.
+	 */
+	signal_of_terminal = info->si_code == SI_KERNEL && (number == SIGINT || number == SIGQUIT);
 }
 
 /**

@@ -19,7 +19,7 @@ bool signals_wait(uint64_t until);
 
 /* The one that is to end the counting; 0 as long as no signal has come. */
 extern volatile sig_atomic_t signal_came;
-/* Whether it came from a terminal, and so to the command as well. */
+/* Whether a key of the terminal has sent it, and so to the command as well. */
 extern volatile sig_atomic_t signal_of_terminal;
 
 #endif
