@@ -64,6 +64,11 @@ def places():
             same(f"'{path}' is not saved to, status {status}", (status, f"funccount: '{path}' is not a regular file\n"),
                  (r.returncode, r.stderr))
     same("the FIFO stays", True, stat.S_ISFIFO(os.stat("fifo").st_mode))
+    # The new file has a longer name at first.
+    for path, reason in ("none/", "No such file or directory"), ("n" * 249, "File name too long"):
+        r = run("vfs_read", "-s", path, "-d", "0.1", "-i", "0.01")
+        same(f"{path[:10]} is not saved to", (1, f"funccount: {path} cannot be written: {reason}\n"),
+             (r.returncode, r.stderr))
 
 
 def beside():

@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <libgen.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -333,13 +332,18 @@ static void check_heads(void)
 
 static void check_place(const char *path)
 {
-	char *target = file_target(path);
+	char *target = file_target(path), *new;
 	struct stat st;
+	int fd;
 
 	if (!*path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
 		die("'%s' is not a regular file", path);
-	if (access(dirname(target), W_OK))
+	fd = file_beside(target, &new);
+	if (fd < 0)
 		die("%s cannot be written: %s", path, strerror(errno));
+	close(fd);
+	unlink(new);
+	free(new);
 	free(target);
 }
 
