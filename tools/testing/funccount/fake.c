@@ -3,9 +3,11 @@
  * A counter in place of the kernel's: the test of the program needs neither root nor tracefs.
  * While it counts there is a file "tracing", which has no write bit after the first read. READ_MS
  * says how long a read takes, of the first SLOW_READS, and CALLS how many calls a microsecond has.
+ * SIGNAL is sent while a file is written.
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +59,12 @@ static int setting(const char *name, int usual)
 	const char *value = getenv(name);
 
 	return value ? atoi(value) : usual;
+}
+
+int fsync(int fd)
+{
+	(void)fd;
+	return raise(setting("SIGNAL", 0));
 }
 
 static void fake_read(struct counts *counts)

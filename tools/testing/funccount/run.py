@@ -108,6 +108,13 @@ def both():
     same("no room for the differences: the record is written", (1, True), (r.returncode, os.path.exists("new")))
 
 
+def while_writing():
+    """A signal that comes while a record is written waits until it is there."""
+    r = run("vfs_read", "-s", "whole", "-i", "0.01", "-d", "0.1", env={"SIGNAL": str(int(signal.SIGTERM))})
+    same("while writing: SIGTERM ends it, and nothing is left but the record", (-signal.SIGTERM, ["whole"]),
+         (r.returncode, [f for f in os.listdir() if f.startswith("whole")]))
+
+
 def slow_reads():
     """Reads that take longer than an interval keep no signal from ending it, and lengthen that interval only."""
     # Such an interval is over whenever it is waited for.
@@ -206,7 +213,7 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, slow_reads, slow_reader, signals, hang_up, closed, inputs:
+        for test in places, beside, both, while_writing, slow_reads, slow_reader, signals, hang_up, closed, inputs:
             test()
         os.chdir("/")
     return closing()

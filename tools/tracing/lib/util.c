@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,14 +252,19 @@ int file_beside(const char *path, char **name)
  * @put: writes the contents
  * @data: is given to @put
  *
- * Ends the program if the file cannot be written.
+ * Signals wait until the file is there. Ends the program if it cannot be written.
  */
 void file_replace(const char *path, void (*put)(FILE *f, const void *data), const void *data)
 {
+	sigset_t all, before;
 	char *new;
-	int fd = file_beside(path, &new);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *f;
+	int fd;
 
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = file_beside(path, &new);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f)
 		die("%s cannot be written: %s", path, strerror(errno));
 	put(f, data);
@@ -269,6 +275,7 @@ void file_replace(const char *path, void (*put)(FILE *f, const void *data), cons
 		die("%s cannot be written: %s", path, strerror(err));
 	}
 	free(new);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /**
