@@ -91,6 +91,20 @@ def beside():
          sorted(f for f in os.listdir() if f.startswith(("linked", "private"))))
 
 
+def owners():
+    """A new record has the owner and the group of an old one; where it cannot have them, no other user can read it."""
+    mine, root = (os.geteuid(), os.getegid()), not os.geteuid()
+    others = (mine[0] + 1, mine[1] + 1) if root else (mine[0], max(os.getgroups()))
+    cases = ("it has them", [], (*others, 0o660)), ("it cannot", ["setpriv", "--bounding-set=-chown"], (*mine, 0o600))
+    for text, first, wanted in cases if root else cases[:1]:
+        with open("shared", "w") as f:
+            os.fchown(f.fileno(), *others)
+            os.fchmod(f.fileno(), 0o660)
+        run("vfs_read", "-s", "shared", "-i", "0.01", "-d", "0.1", first=first)
+        st = os.stat("shared")
+        same(f"owner, group and mode of an old record: {text}", wanted, (st.st_uid, st.st_gid, st.st_mode & 0o777))
+
+
 def both():
     """The differences are told before the new record is written, which may fail; it is written if telling fails."""
     samples = ["-i", "0.01", "-d", "0.1"]
@@ -213,7 +227,7 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, both, while_writing, slow_reads, slow_reader, signals, hang_up, closed, inputs:
+        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, signals, hang_up, closed, inputs:
             test()
         os.chdir("/")
     return closing()

@@ -223,7 +223,8 @@ char *file_target(const char *path)
 
 /**
  * file_beside - make a file that is to take the place of another one
- * @path: the other one; if it is there, its mode is taken
+ * @path: the other one; if it is there, its owner, group and mode are taken, or the mode for its
+ *	  owner only
  * @name: takes the name of the new file, to be freed; NULL without one
  *
  * Returns: its descriptor; -1, with errno, if it cannot be made.
@@ -238,7 +239,10 @@ int file_beside(const char *path, char **name)
 	*name = format_string("%s.XXXXXX", path);
 	fd = mkostemp(*name, O_CLOEXEC);
 	if (fd >= 0) {
-		fchmod(fd, stat(path, &st) ? 0666 & ~mask : st.st_mode & 0777);
+		if (stat(path, &st))
+			fchmod(fd, 0666 & ~mask);
+		else
+			fchmod(fd, st.st_mode & (fchown(fd, st.st_uid, st.st_gid) ? 0700 : 0777));
 	} else {
 		free(*name);
 		*name = NULL;
