@@ -13,11 +13,13 @@ from results import closing, same
 
 TRACING = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tracing")
 # In place of the kernel's.
-FILES = {"proc/modules": "xfs 1 0\n", "proc/123/comm": "cat\n",
-         "tracing/available_filter_functions": "vfs_read\nvfs_write\nxfs_read [xfs]\n",
+FILES = {"proc/modules": "xfs 1 0\nx$(>expanded) 1 0\n", "proc/123/comm": "cat\n",
+         "tracing/available_filter_functions":
+             "vfs_read\nvfs_write\nxfs_read [xfs]\nvfs_r$(>expanded)\nxfs_r$(>expanded) [xfs]\n",
          "tracing/instances/mine/trace": "", "tracing/instances/a b/trace": "",
          "tracing/instances/$(touch expanded)/trace": "", "file": "", "one file": ""}
-# The words that choose a mode; what is typed before a tab, and the words that it becomes, with @ for the blanks in them.
+# The words that choose a mode; the text that is typed before a tab, and the words that it becomes, with @ for the blanks
+# in them, or None if its quotes stay open.
 MODES = {"funccount": [""], "ftrace-overhead": ["", "bisect", "hooks"], "ftrace-export": [""]}
 TYPED = {
     "funccount": {
@@ -36,6 +38,7 @@ TYPED = {
     "ftrace-export": {
         "--format=fo": "--format=folded", "-f p": "-f perfetto", "--buffer=m": "--buffer=mine",
         "--buffer=a": "--buffer=a@b", "-b 'a ": "-b a@b", "-b a\\ ": "-b a@b",
+        '-b "a ': "-b a@b", '-b "$': None, "-b '$": None, '--buffer="$': None,
         "--buffer=\\$": "--buffer=$(touch@expanded)", "--output=fi": "--output=file", "'fi": "file",
         "-o on": "-o one@file", "'on": "one@file",
     },
@@ -53,7 +56,7 @@ def message(program, name, mode):
 def completed(name, typed):
     """The words of the command that bash runs after a tab and a newline."""
     with open("rc", "w") as f:
-        f.write(f". ./completion\nPS1=\n{name}() {{ printf %s \"${{*// /@}}\" >ran; }}\n")
+        f.write(f"alias ls='ls -F'\n. ./completion\nPS1=\n{name}() {{ printf %s \"${{*// /@}}\" >ran; }}\n")
     # A session of its own has no terminal whose jobs bash would control; the home gets the history.
     subprocess.run(["bash", "--noprofile", "--rcfile", "rc", "-i"], input=f"{name} {typed}\t\n",
                    text=True, timeout=60, capture_output=True, start_new_session=True,

@@ -10,8 +10,11 @@ _ftrace_export_names()
 	while IFS= read -r name; do
 		printf -v quoted %q "$name"
 		[[ $name == "$word"* || $quoted == "$word"* ]] || continue
-		# Within quotes a backslash would be one more character.
-		[[ ${COMP_WORDS[COMP_CWORD]} != [\'\"]* ]] || quoted=$name
+		# Within quotes a backslash would be a character, and some names would be run.
+		if [[ ${COMP_WORDS[COMP_CWORD]} == *[\'\"]* ]]; then
+			[[ $name != *[\'\"\$\`\\!]* ]] || continue
+			quoted=$name
+		fi
 		COMPREPLY+=("$quoted")
 	done
 }
@@ -25,7 +28,9 @@ _ftrace_export()
 	COMPREPLY=()
 	case $before in
 	-f | --format) _ftrace_export_names <<<$'perfetto\nfolded\nfirefox' ;;
-	-b | --buffer) _ftrace_export_names < <(cd /sys/kernel/tracing/instances 2>/dev/null && ls) ;;
+	-b | --buffer)
+		_ftrace_export_names < <(cd /sys/kernel/tracing/instances 2>/dev/null && command ls)
+		;;
 	*)
 		if [[ $word == -* ]]; then
 			_ftrace_export_names < <(ftrace-export --help |

@@ -23,13 +23,8 @@ _ftrace_overhead()
 			if [[ -r $functions && ${#word} -gt 1 ]]; then
 				words=$(grep -F -- "$word" $functions | cut -d' ' -f1)
 			fi
-			mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-			return
 			;;
-		-t | --tracer)
-			mapfile -t COMPREPLY < <(compgen -W 'function function_graph' -- "$word")
-			return
-			;;
+		-t | --tracer) words=$'function\nfunction_graph' ;;
 		-s | --state)
 			compopt -o default
 			return
@@ -40,8 +35,9 @@ _ftrace_overhead()
 	if [[ $word == -* ]]; then
 		words=$("${program[@]}" --help | sed -n 's/^ .*\(--[a-z-]*\)[= ].*/\1/p')
 	elif [[ $COMP_CWORD == 1 ]]; then
-		words='bisect hooks'
+		words=$'bisect\nhooks'
 	fi
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	# compgen runs commands that are in words: leave such names out.
+	mapfile -t COMPREPLY < <(compgen -W "$(grep -x '[[:alnum:]_.-]*' <<<"$words")" -- "$word")
 }
 complete -F _ftrace_overhead ftrace-overhead

@@ -31,6 +31,7 @@ _funccount()
 		fi
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	# compgen runs commands that are in words: leave such names out.
+	mapfile -t COMPREPLY < <(compgen -W "$(grep -x '[[:alnum:]_.-]*' <<<"$words")" -- "$word")
 }
 complete -F _funccount funccount
