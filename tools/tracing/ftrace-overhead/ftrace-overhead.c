@@ -326,7 +326,7 @@ static void say_begin(void)
 static void measure_all(struct tracefs_instance *own)
 {
 	setup_off();
-	hits_count(own, &opt.load, &result.items);
+	hits_count(own, &result.items);
 	calibrate(own, &result.items, result.cost);
 	result.measured = measure_cost(&result.items, setup_on);
 	predict();
@@ -358,6 +358,7 @@ int main(int argc, char **argv)
 	tracing_open();
 	check_load();
 	own = instance_make(NULL);
+	measure_begin(&opt.load, opt.load.event ? instance_make_other() : NULL);
 	saved_take();
 	keeper_start(put_back);
 	setup_find(opt.tracer);
@@ -365,7 +366,6 @@ int main(int argc, char **argv)
 	result.load = &opt.load;
 	result.budget = opt.budget;
 	result.top = opt.top;
-	measure_begin(&opt.load, own);
 	measure_all(own);
 	if (!opt.no_check)
 		check_parts();

@@ -4,8 +4,7 @@
  *
  * Functions are counted by the counter of this kernel (see counter.h). Events are recorded
  * once more, in the instance of our own, and read while the command runs. Where the kernel
- * can tell, only those of the command and of its children are counted. The event that is watched
- * is in the same instance, so it is counted by its number.
+ * can tell, only those of the command and of its children are counted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,9 +27,6 @@ static struct counts before;
 static struct tep_handle *tep;
 /* For each event of the setup. */
 static double *hits, read_hits, recorded;
-static const struct load *load;
-static unsigned int watched_id;
-static double watched;
 
 /* Functions */
 
@@ -102,7 +98,6 @@ static int one_event(struct tep_event *event, struct tep_record *record, int cpu
 	(void)cpu;
 	(void)context;
 	read_hits++;
-	watched += id == watched_id;
 	for (size_t i = 0; i < setup.events.nr; i++) {
 		if (setup.events.item[i].id == id) {
 			hits[i]++;
@@ -115,12 +110,10 @@ static int one_event(struct tep_event *event, struct tep_record *record, int cpu
 /* The library passes over events whose format it does not know. */
 static struct tep_handle *read_formats(void)
 {
-	const char **systems = alloc(setup.events.nr + 2, sizeof(*systems));
+	const char **systems = alloc(setup.events.nr + 1, sizeof(*systems));
 	struct tep_handle *formats;
 	size_t nr = 0, j;
 
-	if (load->event)
-		systems[nr++] = load->system;
 	for (size_t i = 0; i < setup.events.nr; i++) {
 		for (j = 0; j < nr && strcmp(systems[j], setup.events.item[i].where); j++)
 			;
@@ -140,8 +133,6 @@ static void events_begin(pid_t pid)
 
 	tep = read_formats();
 	hits = alloc(setup.events.nr, sizeof(*hits));
-	if (load->event)
-		watched_id = setup_event_id(load->event, load->system);
 	file_set(own, "buffer_size_kb", BUFFER_KB);
 	if (pid) {
 		text = format_string("%d", (int)pid);
@@ -159,27 +150,19 @@ static void events_read(void)
 		tracefs_iterate_raw_events(tep, own, NULL, 0, one_event, NULL);
 }
 
-/*
- * Returns for how many each event stands that was read: there was no room for some, and they are
- * taken to be like the others.
- */
-static double events_stop(void)
-{
-	each_event(false);
-	events_read();
-	return read_hits ? (recorded_events(own, -1) - recorded) / read_hits : 0;
-}
-
 static void events_end(struct items *items)
 {
-	double scale = events_stop();
+	double all;
 
+	events_read();
+	/* There was no room for some: they are taken to be like the others. */
+	all = recorded_events(own, -1) - recorded;
 	for (size_t i = 0; i < setup.events.nr; i++) {
 		const struct item *event = &setup.events.item[i];
 		struct item *item = items_add(items, event->kind, event->name, event->where);
 
 		item->id = event->id;
-		item->hits = hits[i] * scale;
+		item->hits = read_hits ? hits[i] * all / read_hits : 0;
 	}
 	file_clear(own, "set_event_pid");
 	file_set(own, "options/event-fork", "0");
@@ -198,25 +181,19 @@ static void begun(pid_t pid)
 		events_begin(pid);
 }
 
-static double happened(double all)
-{
-	return tep ? watched * events_stop() : all;
-}
-
 /**
  * hits_count - run the load once, and count
  * @instance: an instance of our own
- * @of: the load
  * @items: an empty table, which takes the functions that were called, and all events
  */
-void hits_count(struct tracefs_instance *instance, const struct load *of, struct items *items)
+void hits_count(struct tracefs_instance *instance, struct items *items)
 {
-	static const struct counted_run run = { begun, events_read, happened };
+	static const struct counted_run run = { begun, events_read };
 	double runs;
 
 	own = instance;
-	load = of;
 	runs = measure_count(&run);
+	each_event(false);
 	if (setup.nr_functions)
 		functions_end(items);
 	if (setup.events.nr)

@@ -8,8 +8,7 @@
 #include <tracefs.h>
 
 #include "items.h"
-#include "measure.h"
 
-void hits_count(struct tracefs_instance *instance, const struct load *of, struct items *items);
+void hits_count(struct tracefs_instance *instance, struct items *items);
 
 #endif

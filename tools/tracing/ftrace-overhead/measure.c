@@ -174,8 +174,6 @@ static double run_watch(const struct counted_run *counted, double *events)
 	*events = recorded_events(own, -1) - *events;
 	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * nr_cpus - (idle_seconds() - idle);
 	event_set(own, load->system, load->event, false, die);
-	if (counted)
-		*events = counted->happened(*events);
 	if (*events < 1)
 		die("%s:%s has not happened in %.3g seconds", load->system, load->event,
 		    load->ns / 1e9);
@@ -202,7 +200,7 @@ static double run_once(double *cpu)
 /**
  * measure_begin - take the load that is to be measured
  * @wanted: the load
- * @instance: where an event is watched
+ * @instance: where an event is watched; of no other use, so that each record is one of it
  */
 void measure_begin(const struct load *wanted, struct tracefs_instance *instance)
 {

@@ -46,12 +46,10 @@ struct measured {
  * struct counted_run - a run in which hits are counted
  * @begun: called when it is about to begin, with the process of the command, or 0
  * @meanwhile: called about ten times a second until it has ended
- * @happened: how often the event that is watched has happened, of so many that were recorded
  */
 struct counted_run {
 	void (*begun)(pid_t pid);
 	void (*meanwhile)(void);
-	double (*happened)(double all);
 };
 
 void measure_begin(const struct load *wanted, struct tracefs_instance *instance);

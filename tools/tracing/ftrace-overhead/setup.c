@@ -154,32 +154,19 @@ enum item_kind setup_event_kind(const char *name, const char *system)
 	return kind;
 }
 
-/**
- * setup_event_id - the number of an event in records
- * @name: its name
- * @system: its system
- *
- * Returns: the number.
- */
-unsigned int setup_event_id(const char *name, const char *system)
-{
-	char *file = format_string("events/%s/%s/id", system, name), *text = file_read(NULL, file);
-	unsigned int id = atoi(text);
-
-	free(text);
-	free(file);
-	return id;
-}
-
 static void find_events(void)
 {
 	char *dynamic = read_dynamic();
-	char *text = copy_string(saved.events), *next = text, *name, *system;
+	char *text = copy_string(saved.events), *next = text, *name, *system, *file, *id;
 	struct item *event;
 
 	while ((name = saved_next_event(&next, &system))) {
 		event = items_add(&setup.events, event_kind(dynamic, name, system), name, system);
-		event->id = setup_event_id(name, system);
+		file = format_string("events/%s/%s/id", system, name);
+		id = file_read(NULL, file);
+		event->id = atoi(id);
+		free(id);
+		free(file);
 	}
 	free(text);
 	free(dynamic);

@@ -29,7 +29,6 @@ extern struct setup setup;
 
 void setup_find(const char *tracer);
 enum item_kind setup_event_kind(const char *name, const char *system);
-unsigned int setup_event_id(const char *name, const char *system);
 bool setup_traces(const char *function, const char *module);
 void setup_off(void);
 void setup_on(const struct items *items);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The instance that belongs to this run: PROGRAM-PID.
+ * The instance that belongs to this run: PROGRAM-PID; and another one for a run that needs two.
  *
  * It holds a lock (flock) on the directory of its instance for as long as it lives. The
  * kernel drops the lock when the process ends, however it ends, so an instance of that name
@@ -22,8 +22,10 @@
 #include "instance.h"
 #include "util.h"
 
-static struct tracefs_instance *own;
-static int own_lock = -1;
+static struct own {
+	struct tracefs_instance *instance;
+	int lock;
+} own, other;
 static pid_t maker;
 
 /**
@@ -140,6 +142,23 @@ static char *free_name(void)
 	}
 }
 
+static void make(struct own *made)
+{
+	char *name = free_name();
+
+	made->instance = tracefs_instance_create(name);
+	if (!made->instance)
+		die("no instance can be made in %s/instances: %s", tracefs_tracing_dir(),
+		    strerror(errno));
+	maker = getpid();
+	made->lock = lock_instance(name);
+	if (made->lock < 0)
+		die("instance %s cannot be locked: %s", name, strerror(errno));
+	free(name);
+	/* A counter records nothing: there is no need of the usual 1.4 MB for each CPU. */
+	file_write(made->instance, "buffer_size_kb", "1");
+}
+
 /**
  * instance_make - make the instance of this run, after removing those of killed ones
  * @recover: called for each that was left, before it is removed; or NULL
@@ -150,48 +169,59 @@ static char *free_name(void)
  */
 struct tracefs_instance *instance_make(void (*recover)(struct tracefs_instance *stale))
 {
-	char **all, *name;
+	char **all;
 	int lock;
 
-	if (own)
-		return own;
+	if (own.instance)
+		return own.instance;
 	lock = tracing_lock();
 	all = tracefs_instances(NULL);
 	for (char **there = all; there && *there; there++)
 		remove_if_stale(*there, recover);
 	tracefs_list_free(all);
-	name = free_name();
-	own = tracefs_instance_create(name);
-	if (!own)
-		die("no instance can be made in %s/instances: %s", tracefs_tracing_dir(),
-		    strerror(errno));
-	maker = getpid();
 	atexit(instance_remove);
-	own_lock = lock_instance(name);
-	if (own_lock < 0)
-		die("instance %s cannot be locked: %s", name, strerror(errno));
+	make(&own);
 	tracing_unlock(lock);
-	free(name);
-	/* A counter records nothing: there is no need of the usual 1.4 MB for each CPU. */
-	file_write(own, "buffer_size_kb", "1");
-	return own;
+	return own.instance;
 }
 
 /**
- * instance_remove - remove the instance of this run, if there is one
+ * instance_make_other - make one more instance of this run, after instance_make()
  *
- * A process that was forked since only uses it.
+ * Returns: the instance.
+ */
+struct tracefs_instance *instance_make_other(void)
+{
+	int lock = tracing_lock();
+
+	make(&other);
+	tracing_unlock(lock);
+	return other.instance;
+}
+
+static void remove_one(struct own *made)
+{
+	if (!made->instance)
+		return;
+	if (tracefs_instance_destroy(made->instance))
+		warn("instance %s cannot be removed: %s",
+		     tracefs_instance_get_name(made->instance), strerror(errno));
+	tracefs_instance_free(made->instance);
+	made->instance = NULL;
+	close(made->lock);
+}
+
+/**
+ * instance_remove - remove the instances of this run, if there are any
+ *
+ * A process that was forked since only uses them.
  */
 void instance_remove(void)
 {
-	if (!own || maker != getpid())
+	if (maker != getpid())
 		return;
-	if (tracefs_instance_destroy(own))
-		warn("instance %s cannot be removed: %s", tracefs_instance_get_name(own),
-		     strerror(errno));
-	tracefs_instance_free(own);
-	own = NULL;
-	close(own_lock);
+	remove_one(&own);
+	remove_one(&other);
 }
 
 static bool write_once(struct tracefs_instance *instance, const char *file, const char *text,

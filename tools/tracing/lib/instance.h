@@ -14,6 +14,7 @@ int tracing_lock(void);
 void tracing_unlock(int lock);
 
 struct tracefs_instance *instance_make(void (*recover)(struct tracefs_instance *stale));
+struct tracefs_instance *instance_make_other(void);
 void instance_remove(void);
 
 bool file_write(struct tracefs_instance *instance, const char *file, const char *text);
