@@ -5,53 +5,15 @@
 import contextlib
 import fcntl
 import os
-import pty
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
-import termios
-import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../tracing-tools"))
 from results import closing, same  # noqa: E402 the path is not known before
-
-
-def options(first, args, env, how):
-    # At its end it leaves its tables to the kernel.
-    env = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"} | (env or {})
-    return {"args": [*first, program, *args], "text": True, "env": env, "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-
-
-def run(*args, first=(), env=None, **how):
-    return subprocess.run(timeout=20, **options(first, args, env, how))
-
-
-def counting(*args, first=(), env=None, **how):
-    """The program when it counts already: it holds signals back then."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove("tracing")
-    p = subprocess.Popen(**options(first, args, env, how))
-    until(lambda: os.path.exists("tracing") or p.poll() is not None)
-    return p
-
-
-def until(ready):
-    end = time.monotonic() + 20
-    while not ready() and time.monotonic() < end:
-        time.sleep(0.01)
-
-
-def ended(p):
-    """Its status, whether it still counts, and its output. One that does not end is killed."""
-    try:
-        out, _ = p.communicate(timeout=5)
-    except subprocess.TimeoutExpired:
-        p.kill()
-        out, _ = p.communicate()
-    return p.returncode, os.path.exists("tracing"), out
+from runs import counting, ended, hang_up, run, until  # noqa: E402
 
 
 def places():
@@ -185,16 +147,7 @@ def signals():
     same("a command gets a signal of the kernel that is for funccount", 128 + signal.SIGIO, ended(p)[0])
     os.close(read)
     os.close(write)
-
-
-def hang_up():
-    """A terminal that goes tells the leader of its session only, and so a command has to be told."""
-    here, there = pty.openpty()
-    p = counting("vfs_read", "--", "sleep", "10", start_new_session=True,
-                 preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
-    os.close(there)
-    os.close(here)
-    same("a hang-up ends the counting and the command", (128 + signal.SIGHUP, False), ended(p)[:2])
+    hang_up("vfs_read", "--", "sleep", "10")
 
 
 def closed():
@@ -227,11 +180,10 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, signals, hang_up, closed, inputs:
+        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, signals, closed, inputs:
             test()
         os.chdir("/")
     return closing()
 
 
-program = os.path.abspath(sys.argv[1])
 sys.exit(main())
