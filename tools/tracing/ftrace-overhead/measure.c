@@ -174,6 +174,10 @@ static double run_watch(const struct counted_run *counted, double *events)
 	*events = recorded_events(own, -1) - *events;
 	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * nr_cpus - (idle_seconds() - idle);
 	event_set(own, load->system, load->event, false, die);
+	/* Each CPU's idle time is told in ticks. */
+	if (!counted && busy * sysconf(_SC_CLK_TCK) < 2 * nr_cpus)
+		die("the CPUs were idle for all of %.3g seconds: give a longer time",
+		    load->ns / 1e9);
 	if (*events < 1)
 		die("%s:%s has not happened in %.3g seconds", load->system, load->event,
 		    load->ns / 1e9);
