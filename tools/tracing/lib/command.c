@@ -6,7 +6,8 @@
  * in a pipe. If we end before, it reads the end of the pipe instead, and ends as well.
  *
  * Until it runs the command it shares our memory. It would have to take down a copy, and that would
- * count as its work, the more of it the more memory we have.
+ * count as its work, the more of it the more memory we have. errno is shared, too: we wait while it
+ * does anything but wait for us.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 
 static pid_t child;
 static char *name;
-/* We write to the first one; the second gives the reason why the command cannot be run. */
+/* We write to the first one; the second says that the process waits, or why there is no command. */
 static int go_pipe[2], error_pipe[2];
 static unsigned int flags;
 static bool ended, no_input;
@@ -79,7 +80,7 @@ static int run(void *arg)
 		use_null(STDIN_FILENO);
 	if (flags & COMMAND_OURS)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (read(go_pipe[0], &byte, 1) != 1)
+	if (write(error_pipe[1], "", 1) != 1 || read(go_pipe[0], &byte, 1) != 1)
 		_exit(STATUS_ERROR);
 	execvp(argv[0], argv);
 	err = errno;
@@ -100,6 +101,7 @@ static int run(void *arg)
 pid_t command_make(char **argv, unsigned int how)
 {
 	static long double stack[STACK_SIZE / sizeof(long double)];
+	char byte;
 
 	name = argv[0];
 	flags = how;
@@ -113,6 +115,8 @@ pid_t command_make(char **argv, unsigned int how)
 		die("no process can be made: %s", strerror(errno));
 	close(go_pipe[0]);
 	close(error_pipe[1]);
+	while (read(error_pipe[0], &byte, 1) < 0 && errno == EINTR)
+		;
 	return child;
 }
 
