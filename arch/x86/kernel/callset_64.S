@@ -173,7 +173,7 @@ EXPORT_SYMBOL(__fentry__)
  * Returns to the address at the top of the stack. The RET that led here has also
  * used up a prediction, so there is a CALL to make for the RET that follows; the
  * address that it pushes is dropped. Until then the true address is the return address of the
- * frame, which objtool notes at each instruction. RBP holds what it held at the return:
+ * frame, which objtool notes at each instruction. RBP has its value of the return:
  * its place in the frame, which is below the stack pointer here, is not to be looked at. A
  * JMP would be an indirect one, that IBT wants to end at an ENDBR, which no return address
  * is. Call depth accounting has to know of no return here.

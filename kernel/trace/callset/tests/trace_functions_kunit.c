@@ -191,8 +191,8 @@ static void func_stacks(struct kunit *test)
 					 { TRACE_STACK, FTRACE_TRAMPOLINE_MARKER, ip });
 	else if (IS_ENABLED(CONFIG_RISCV) || IS_ENABLED(CONFIG_UNWINDER_GUESS))
 		/*
-		 * The frames of the callback and of ftrace_caller() come first, or whatever
-		 * looks like a return address.
+		 * The frames of the callback and of ftrace_caller() come first, or any word
+		 * that looks like a return address.
 		 */
 		func_kunit_expect_events(test, FUNC_KUNIT_FN(0), { TRACE_STACK });
 	else if (IS_ENABLED(CONFIG_X86_64) || IS_ENABLED(CONFIG_PPC))
