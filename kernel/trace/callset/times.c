@@ -641,8 +641,6 @@ void ftrace_times_sleep_time_changed(void)
 	times_choose_path();
 }
 
-/* Setting to zero */
-
 /**
  * ftrace_times_reset - set all times to zero
  * @times: the user

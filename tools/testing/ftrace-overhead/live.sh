@@ -129,7 +129,8 @@ watching() {
 	trace set_event ''
 	kill $other
 	wait $other || :
-	fails 'too short a time' 1 'the CPUs were idle for all of 0.02 seconds: give a longer time' \
+	fails 'too short a time' 1 \
+		'the CPUs were idle for all of 0.02 seconds: give a longer time' \
 		-C -s 0.02 -r 2 -w sched:sched_switch
 	wait $other 2>/dev/null
 	trace current_tracer function
