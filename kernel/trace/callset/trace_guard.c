@@ -54,6 +54,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "filter.h"
@@ -591,7 +592,7 @@ static int guard_return_now(struct trace_guard *guard, const char *name)
 
 	for_each_possible_cpu(cpu)
 		guard_collect(per_cpu_ptr(guard->cpu, cpu));
-	return guard_return(guard, name, trace_guard_clock());
+	return guard_return(guard, name, ktime_get_mono_fast_ns());
 }
 
 /* Scans the records of all CPUs. Returns the jiffies until the next return, if any. */
@@ -693,7 +694,7 @@ static void guard_scan(struct work_struct *work)
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 
-	now = trace_guard_clock();
+	now = ktime_get_mono_fast_ns();
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		if (tr->callset.guard)
 			next = min(next, guard_scan_instance(tr->callset.guard, now));
@@ -810,7 +811,7 @@ static int guard_set(struct trace_array *tr, enum guard_limit limit, const char 
 		ret = guard_return_now(guard, "");
 		if (ret < 0)
 			return ret;
-		guard->last = trace_guard_clock();
+		guard->last = ktime_get_mono_fast_ns();
 	}
 	WRITE_ONCE(guard->max[limit], max);
 	if (guard_has_limit(guard) > had)

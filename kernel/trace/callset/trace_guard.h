@@ -55,7 +55,7 @@ void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_guard_forget(struct trace_array *tr);
 
 /* trace_guard_cost.c */
-u64 trace_guard_clock(void);
+u64 trace_guard_measured(u64 time);
 int trace_guard_measure(u64 *cost);
 #else
 static inline void trace_guard_sample(struct trace_array *tr, unsigned long key,

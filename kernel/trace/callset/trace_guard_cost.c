@@ -35,15 +35,16 @@
 #define GUARD_MAX_ROUNDS	16
 
 /**
- * trace_guard_clock - the clock that calls are timed with
+ * trace_guard_measured - what a measured time counts as
+ * @time: in nanoseconds
  *
- * Context: any. KUnit tests put another clock here.
- * Return: nanoseconds since some time
+ * Context: process. KUnit tests put another function here.
+ * Return: @time
  */
-u64 trace_guard_clock(void)
+u64 trace_guard_measured(u64 time)
 {
-	KUNIT_STATIC_STUB_REDIRECT(trace_guard_clock);
-	return ktime_get_mono_fast_ns();
+	KUNIT_STATIC_STUB_REDIRECT(trace_guard_measured, time);
+	return time;
 }
 
 /*
@@ -65,32 +66,36 @@ static void guard_keep_records_out(bool out)
 	}
 }
 
-/* Time so many calls. @least: gets the time in nanoseconds if it is less. */
-static void guard_time_calls(u64 *least)
+/* Time so many calls. Returns nanoseconds. */
+static u64 guard_time_once(void)
 {
 	clock_t (*example)(unsigned long x) = GUARD_EXAMPLE;
-
-	guard(mutex)(&trace_types_lock);
+	u64 start, time;
+	int left;
 
 	/* Called as it is; the compiler knows its body. */
 	OPTIMIZER_HIDE_VAR(example);
-	for (unsigned int try = 0; try < GUARD_TRIES; try++) {
-		u64 start, time;
-		int left;
+	guard(irqsave)();
+	guard_keep_records_out(true);
+	/* And no instance has a sample of them. */
+	left = this_cpu_read(trace_guard_left);
+	this_cpu_write(trace_guard_left, INT_MAX);
+	start = ktime_get_mono_fast_ns();
+	for (unsigned int i = 0; i < GUARD_CALLS; i++)
+		example(i);
+	time = ktime_get_mono_fast_ns() - start;
+	this_cpu_write(trace_guard_left, left);
+	guard_keep_records_out(false);
+	return time;
+}
 
-		guard(irqsave)();
-		guard_keep_records_out(true);
-		/* And no instance has a sample of them. */
-		left = this_cpu_read(trace_guard_left);
-		this_cpu_write(trace_guard_left, INT_MAX);
-		start = trace_guard_clock();
-		for (unsigned int i = 0; i < GUARD_CALLS; i++)
-			example(i);
-		time = trace_guard_clock() - start;
-		this_cpu_write(trace_guard_left, left);
-		guard_keep_records_out(false);
-		*least = min(*least, time);
-	}
+/* @least: gets the time in nanoseconds if it is less. */
+static void guard_time_calls(u64 *least)
+{
+	guard(mutex)(&trace_types_lock);
+
+	for (unsigned int try = 0; try < GUARD_TRIES; try++)
+		*least = min(*least, trace_guard_measured(guard_time_once()));
 }
 
 /* As the function tracer does. */
