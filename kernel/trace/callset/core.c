@@ -114,6 +114,8 @@ static int ftrace_enabled_sysctl(const struct ctl_table *table, int write, void 
 
 	guard(mutex)(&ftrace_lock);
 
+	if (ftrace_disabled)
+		return -ENODEV;
 	enabled = ftrace_enabled;
 	ret = proc_dointvec(&copy, write, buffer, lenp, ppos);
 	if (ret || !write)
