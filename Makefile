@@ -9,7 +9,7 @@ KERNELS := $(shell harness/kernel --list)
 quoted = $(subst ','\'',$(1))
 
 .NOTPARALLEL:
-.PHONY: help demo check deb check-deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick bench-disk overhead profile cycles bench-scale bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
+.PHONY: help demo check deb check-deb try kselftest bpftest clients configs fuzz torture arches arch model htmldocs shell tree base bench bench-quick bench-disk overhead profile cycles bench-rt bench-arch series clean kernel test-kernel $(KERNELS)
 
 help:
 	@echo 'make demo         build, boot, and watch function tracing go on and off'
@@ -34,7 +34,7 @@ help:
 	@echo 'make base         fetch and unpack the pristine base into build/base'
 	@echo 'make ours         build a kernel, ours into build/ours; there are also ours-test, stock, stock-test,'
 	@echo '                  configs/NAME and others, by the same name in build/ and after --kernel'
-	@echo 'make bench        stock and ours side by side, as tables and charts; AGAINST=old.json shows the changes since'
+	@echo 'make bench        stock and ours side by side, as tables and a chart; AGAINST=old.json shows the changes since'
 	@echo 'make bench-quick  the rows of it that say most, in a few minutes'
 	@echo 'make bench-disk   an image for a stick or a CD that measures both in time, on any PC; WORDS= go to its kernels,'
 	@echo '                  CHECK=1 boots it in QEMU'
@@ -42,7 +42,6 @@ help:
 	@echo 'make profile WHAT="COMMANDS"  their instructions by kernel function, with a flame graph; T="COMMANDS" are run'
 	@echo '                  before and not counted; AGAINST=stock shows the differences'
 	@echo 'make cycles       the cost of an event on this CPU, with the ring buffers of stock and ours in a program'
-	@echo 'make bench-scale  the latter with up to 500,000 functions more, not 100,000'
 	@echo 'make bench-arch A=arm64  the costs of function tracing on one other architecture, stock beside ours'
 	@echo 'make bench-rt     how long PREEMPT_RT cannot be interrupted meanwhile'
 	@echo 'make series       patches for git am in build/series, tested; CHECK=1 builds and boots each step,'
@@ -98,7 +97,6 @@ bench: setup-btf+guest+charts ours stock ours-bpf stock-bpf
 	@tools/testing/sitetable/speed build/stock build/base
 	@harness/bench
 	@harness/cycles
-	@harness/bench-scale --max 100000
 	@harness/bench-report $(with_old)
 
 bench-quick: setup-guest+charts ours stock
@@ -120,9 +118,6 @@ profile: setup-guest+charts ours $(AGAINST)
 
 cycles: ours stock
 	@harness/cycles
-
-bench-scale: setup-guest+charts ours stock
-	@harness/bench-scale
 
 bench-rt: setup-guest ours-rt stock-rt
 	@harness/bench --only rt

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Charts as SVG, by gnuplot: a bar for each ratio, and curves over two logarithmic axes; and flame graphs, by
-flamegraph.pl as Debian has it."""
+"""Charts as SVG: a bar for each ratio, by gnuplot, and flame graphs, by flamegraph.pl as Debian has it."""
 import subprocess
 
 from . import Failure
@@ -36,14 +35,6 @@ def bars(title, rows):
                 "plot $rows using 2:0:($2 < 1 ? $2 : 1):($2 < 1 ? 1 : $2):($0 - .35):($0 + .35):"
                 f"($2 < 1 ? {OURS} : {STOCK}):ytic(1) with boxxyerror lc rgb variable, "
                 "'' using ($2 * 1.03):0:(sprintf('%.3g', $2)) with labels left") if rows else ""
-
-
-def curves(title, xlabel, lines):
-    """{name: [(x, y)]}."""
-    data = [line for name, points in lines.items()
-            for line in (f"${name} << END", *(f"{x} {y}" for x, y in sorted(points)), "END")]
-    return plot(460, title, *data, "set logscale xy", f"set xlabel {quoted(xlabel)}",
-                "plot " + ", ".join(f"${name} with linespoints lw 2 title '{name}'" for name in lines)) if lines else ""
 
 
 def flame(folded, title, unit="instructions"):
