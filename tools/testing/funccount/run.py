@@ -124,6 +124,13 @@ def slow_reader():
          [line.split()[0] for line in out.splitlines() if line])
 
 
+def errors():
+    """The process of the command leaves errno alone, which it shares until it runs the command."""
+    same("the command's process changes no errno", [(0, "")] * 5,
+         [(r.returncode, "".join(line for line in r.stderr.splitlines() if "errno" in line))
+          for r in (run("vfs_read", "--", "true") for _ in range(5))])
+
+
 def signals():
     """All but SIGKILL and faults end the counting in order, and a command has the ones that it was given."""
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGUSR1",
@@ -180,7 +187,7 @@ def inputs():
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, signals, closed, inputs:
+        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, errors, signals, closed, inputs:
             test()
         os.chdir("/")
     return closing()
