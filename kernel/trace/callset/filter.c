@@ -531,16 +531,27 @@ static int owner_edit_around(const struct owner_edit *e)
 	return ret;
 }
 
-static int owner_edit(const struct owner_edit *e)
+static int owner_edit_shared(const struct owner_edit *e)
 {
-	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
-		return owner_edit_commit(e);
-
 	guard(mutex)(&ftrace_share_mutex);
 
 	if (e->ops->flags & FTRACE_OPS_FL_ENABLED)
 		return owner_edit_around(e);
 	return owner_edit_commit(e);
+}
+
+static int owner_edit(const struct owner_edit *e)
+{
+	unsigned long end = 0;
+	int ret;
+
+	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
+		return owner_edit_commit(e);
+	/* The owner of a direct ops is told at once, as it is the one to change that. */
+	do {
+		ret = owner_edit_shared(e);
+	} while (e->ops->flags & FTRACE_OPS_FL_IPMODIFY && ftrace_share_again(ret, &end));
+	return ret;
 }
 
 static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,

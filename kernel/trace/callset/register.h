@@ -8,6 +8,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
+#include <linux/types.h>
 
 struct ftrace_site_set;
 
@@ -19,6 +20,7 @@ extern struct mutex ftrace_share_mutex;
 int ftrace_share_ask_self(struct ftrace_ops *ops, const struct ftrace_site_set *set);
 int ftrace_share_tell_peers(struct ftrace_ops *ops, const struct ftrace_site_set *set,
 			    enum ftrace_ops_cmd cmd);
+bool ftrace_share_again(int ret, unsigned long *end);
 int ftrace_share_register(struct ftrace_ops *ops);
 void ftrace_share_unregister(struct ftrace_ops *ops);
 

@@ -152,6 +152,21 @@ static int share_register(struct ftrace_ops *ops)
 }
 
 /**
+ * ftrace_share_again - whether an ops with FTRACE_OPS_FL_IPMODIFY is to come to a site once more
+ * @ret: how it went
+ * @end: 0 at first; takes the time until which it is tried
+ *
+ * Context: any; ftrace_share_mutex is not held, so that the direct ops can change.
+ * Return: true if a direct ops there is about to change.
+ */
+bool ftrace_share_again(int ret, unsigned long *end)
+{
+	/* From the first answer on, which may have waited for locks. */
+	*end = *end ?: (jiffies + SHARE_WAIT) | 1;
+	return ret == -EAGAIN && time_before(jiffies, *end);
+}
+
+/**
  * ftrace_share_register - register an ops with FTRACE_OPS_FL_IPMODIFY
  * @ops: the ops
  *
@@ -167,9 +182,7 @@ int ftrace_share_register(struct ftrace_ops *ops)
 	ftrace_retired_wait();
 	do {
 		ret = share_register(ops);
-		/* From the first answer on, which may have waited for locks. */
-		end = end ?: (jiffies + SHARE_WAIT) | 1;
-	} while (ret == -EAGAIN && time_before(jiffies, end));
+	} while (ftrace_share_again(ret, &end));
 	return ret;
 }
 
