@@ -3,9 +3,12 @@
  * How often events happen for each one that is watched: with two instances, whose stats and
  * records are made up here.
  */
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <traceevent/event-parse.h>
+#include <unistd.h>
 
 #include "counter.h"
 #include "hits.h"
@@ -50,15 +53,19 @@ bool file_clear(struct tracefs_instance *instance, const char *file)
 	return true;
 }
 
-/* They happen while the load is waited for: after the first read. */
+/* They happen while the load is waited for: between two reads. A read is slow with tracing. */
+static bool traced;
+
 char *file_read(struct tracefs_instance *instance, const char *file)
 {
 	static int reads[2];
 	bool watched = instance == watching;
 
-	if (strcmp(file, "per_cpu/cpu0/stats") || !reads[watched]++)
+	if (strcmp(file, "per_cpu/cpu0/stats"))
 		return copy_string("entries: 0\n");
-	return format_string("entries: %u\n", watched ? EXECS : SWITCHES);
+	if (traced)
+		usleep(200000);
+	return format_string("entries: %u\n", reads[watched]++ * (watched ? EXECS : SWITCHES));
 }
 
 struct tep_handle *tracefs_local_events_system(const char *dir, const char * const *systems)
@@ -102,6 +109,13 @@ bool setup_traces(const char *function, const char *module)
 
 void setup_off(void)
 {
+	traced = false;
+}
+
+static void setup_traced(const struct items *items)
+{
+	(void)items;
+	traced = true;
 }
 
 const struct counter *counter_find(bool profiler)
@@ -111,6 +125,29 @@ const struct counter *counter_find(bool profiler)
 }
 
 const struct counter tracer_counter;
+
+/* Where no CPU is idle, each is busy for the time in which it is watched, and no longer. */
+static void watched_busy(struct load *load, struct items *items)
+{
+	unsigned int nr = sysconf(_SC_NPROCESSORS_ONLN);
+	pid_t *spinner = alloc(nr, sizeof(*spinner));
+	struct measured m;
+	char *text;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		spinner[i] = fork();
+		while (!spinner[i])
+			;
+	}
+	load->ns = NSEC / 5;
+	m = measure_cost(items, setup_traced);
+	for (unsigned int i = 0; i < nr; i++)
+		kill(spinner[i], SIGKILL);
+	free(spinner);
+	text = format_string("%.0f %% more", 100 * m.cost.mean / m.off.mean);
+	result(fabs(m.cost.mean) < m.off.mean / 3, "slow reads are no work of the CPUs", text);
+	free(text);
+}
 
 int main(void)
 {
@@ -124,5 +161,6 @@ int main(void)
 	text = format_string("%.1f switches for each exec", items.nr == 1 ? items.item[0].hits : 0);
 	result(!strcmp(text, "9.0 switches for each exec"), "watched beside another event", text);
 	free(text);
+	watched_busy(&load, &items);
 	return closing();
 }

@@ -150,20 +150,27 @@ double recorded_events(struct tracefs_instance *instance, long cpu)
 	return sum;
 }
 
+/* How long all CPUs have been busy since boot, together. */
+static double busy_seconds(unsigned int nr_cpus)
+{
+	double now = clock_ns(CLOCK_MONOTONIC) / 1e9;
+
+	return now * nr_cpus - idle_seconds();
+}
+
 static double run_watch(const struct counted_run *counted, double *events)
 {
-	uint64_t begin, end, next;
 	unsigned int nr_cpus;
-	double busy, idle;
+	uint64_t end, next;
+	double busy;
 
 	free(cpus_read(CPUS_ONLINE, &nr_cpus));
 	if (counted)
 		counted->begun(0);
 	event_set(own, load->system, load->event, true, die);
-	begin = clock_ns(CLOCK_MONOTONIC);
-	end = begin + load->ns;
 	*events = recorded_events(own, -1);
-	idle = idle_seconds();
+	busy = busy_seconds(nr_cpus);
+	end = clock_ns(CLOCK_MONOTONIC) + load->ns;
 	do {
 		next = clock_ns(CLOCK_MONOTONIC) + NSEC / 10;
 		signals_wait(!counted || next > end ? end : next);
@@ -171,8 +178,9 @@ static double run_watch(const struct counted_run *counted, double *events)
 			counted->meanwhile();
 		end_if_told();
 	} while (clock_ns(CLOCK_MONOTONIC) < end);
+	/* Without the time that it takes to read how often the event has happened. */
+	busy = busy_seconds(nr_cpus) - busy;
 	*events = recorded_events(own, -1) - *events;
-	busy = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9 * nr_cpus - (idle_seconds() - idle);
 	event_set(own, load->system, load->event, false, die);
 	/* Each CPU's idle time is told in ticks. */
 	if (!counted && busy * sysconf(_SC_CLK_TCK) < 2 * nr_cpus)
