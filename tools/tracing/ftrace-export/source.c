@@ -122,7 +122,7 @@ static void fault(int sig)
 
 static void begin_reading(const char *name)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGTRAP };
 	/* The fault may be that there is no more of the other one. */
 	static char stack[1 << 16];
 	const stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
