@@ -55,6 +55,10 @@ void trace_guard_create_files(struct trace_array *tr, struct dentry *parent);
 void trace_guard_forget(struct trace_array *tr);
 
 /* trace_guard_cost.c */
+
+/* How often in a round calls of a kind are timed */
+#define TRACE_GUARD_TRIES	16
+
 u64 trace_guard_measured(u64 time);
 int trace_guard_measure(u64 *cost);
 #else

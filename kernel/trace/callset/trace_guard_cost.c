@@ -30,7 +30,6 @@
 /* A function that is traced for any HZ, and does next to nothing. */
 #define GUARD_EXAMPLE		jiffies_to_clock_t
 #define GUARD_CALLS		256
-#define GUARD_TRIES		16
 #define GUARD_ROUNDS		3
 #define GUARD_MAX_ROUNDS	16
 
@@ -94,7 +93,7 @@ static void guard_time_calls(u64 *least)
 {
 	guard(mutex)(&trace_types_lock);
 
-	for (unsigned int try = 0; try < GUARD_TRIES; try++)
+	for (unsigned int try = 0; try < TRACE_GUARD_TRIES; try++)
 		*least = min(*least, trace_guard_measured(guard_time_once()));
 }
 
@@ -217,29 +216,36 @@ static int guard_time(struct ftrace_ops *ops, enum trace_guard_kind kind, u64 *l
 	return 0;
 }
 
+static bool guard_is_shorter(u64 time, u64 before)
+{
+	return time < before - before / 8;
+}
+
 /*
  * Fill in the times of calls without tracing (@least[TRACE_GUARD_NONE]) and with each kind of
  * record. All are taken again in each round, as other work of the machine may slow one of them
- * down for longer than its tries take; until a round has made no time shorter by an eighth,
- * if there is one. A kind that is not built keeps U64_MAX.
+ * down for longer than its tries take; until a round has made no time shorter by an eighth, or
+ * there were enough. A kind that is not built keeps U64_MAX.
  */
 static int guard_time_all(struct trace_array *tr, u64 *least)
 {
 	for (unsigned int round = 1; round <= GUARD_MAX_ROUNDS; round++) {
 		bool told_apart = true, shorter = round < GUARD_ROUNDS;
+		u64 before = least[TRACE_GUARD_NONE];
 
 		guard_time_calls(&least[TRACE_GUARD_NONE]);
+		shorter |= guard_is_shorter(least[TRACE_GUARD_NONE], before);
 		for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++) {
-			u64 before = least[kind];
 			int ret;
 
+			before = least[kind];
 			if (!trace_guard_has_kind(kind))
 				continue;
 			ret = guard_time(tr->ops, kind, &least[kind]);
 			if (ret)
 				return ret;
 			told_apart &= least[kind] > least[TRACE_GUARD_NONE];
-			shorter |= least[kind] < before - before / 8;
+			shorter |= guard_is_shorter(least[kind], before);
 		}
 		if (told_apart && (!shorter || round == GUARD_MAX_ROUNDS))
 			return 0;
