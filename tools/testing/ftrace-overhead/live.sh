@@ -132,7 +132,6 @@ watching() {
 	fails 'too short a time' 1 \
 		'the CPUs were idle for all of 0.02 seconds: give a longer time' \
 		-C -s 0.02 -r 2 -w sched:sched_switch
-	wait $other 2>/dev/null
 	trace current_tracer function
 	fails 'an event that does not happen' 1 'sched:sched_kthread_stop has not happened' \
 		-s 0.2 -w sched:sched_kthread_stop
