@@ -457,13 +457,13 @@ struct ftrace_ret_stack *ftrace_graph_get_ret_stack(struct task_struct *task, in
  */
 unsigned long ftrace_graph_top_ret_addr(struct task_struct *task)
 {
+	const struct ftrace_ret_stack *frame;
 	int start = task->curr_ret_stack;
-	unsigned long ret;
 
 	while ((start = fgraph_entry_start(task, start)) >= 0) {
-		ret = fgraph_frame(task, start)->ret;
-		if (!fgraph_is_handler(ret))
-			return ret;
+		frame = fgraph_frame(task, start);
+		if (!fgraph_is_handler(frame->ret))
+			return fgraph_caller(task, frame);
 	}
 	return 0;
 }

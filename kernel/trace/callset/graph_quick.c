@@ -60,11 +60,12 @@ static __always_inline unsigned int graph_quick_size(unsigned int how)
 
 /*
  * Writes the address, if it is asked for. Returns where the arguments belong. A function that
- * was called last by one that is hooked returns to that one's caller.
+ * was called last by one that is hooked returns to that one's caller, and so does one whose return
+ * a kretprobe has hooked before.
  */
 static __always_inline unsigned long *
 graph_quick_write_retaddr(struct task_struct *task, void *data, unsigned int how,
-			  unsigned long retaddr)
+			  unsigned long *retp)
 {
 	struct ftrace_graph_ent_entry *entry = data;
 #ifdef CONFIG_FUNCTION_GRAPH_RETADDR
@@ -74,8 +75,9 @@ graph_quick_write_retaddr(struct task_struct *task, void *data, unsigned int how
 	static_assert(offsetof(typeof(*entry), graph_ent) ==
 		      offsetof(typeof(*with_address), graph_rent));
 	if (how & GRAPH_QUICK_RETADDR) {
-		with_address->graph_rent.retaddr = unlikely(fgraph_is_handler(retaddr)) ?
-						   ftrace_graph_top_ret_addr(task) : retaddr;
+		with_address->graph_rent.retaddr = unlikely(fgraph_is_handler(*retp)) ?
+						   ftrace_graph_top_ret_addr(task) :
+						   fgraph_behind_kretprobe(task, *retp, retp);
 		return with_address->args;
 	}
 #endif
@@ -111,7 +113,7 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 	trace_record_entry(&entry->ent, trace_word_without(type, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = depth;
-	args = graph_quick_write_retaddr(task, data, how, *retp);
+	args = graph_quick_write_retaddr(task, data, how, retp);
 	if (how & GRAPH_QUICK_ARGS)
 		trace_record_args(args, fregs);
 	/*
