@@ -29,12 +29,12 @@
  * has code that is entered, and one with FTRACE_OPS_FL_IPMODIFY names code where the
  * task goes on: no caller sees when a task has left that.
  */
-static bool ops_goes_on(const struct ftrace_ops *ops)
+static bool attach_ops_goes_on(const struct ftrace_ops *ops)
 {
 	return ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_IPMODIFY);
 }
 
-static void ops_forget(struct ftrace_ops *ops)
+static void attach_ops_forget(struct ftrace_ops *ops)
 {
 	list_del_init(&ops->list);
 	hlist_del_init(&ops->filter_user);
@@ -62,7 +62,7 @@ int ftrace_attach(struct ftrace_ops *ops)
 	if (!is_kernel_core_data((unsigned long)ops))
 		ops->flags |= FTRACE_OPS_FL_DYNAMIC;
 	/* It has one still if its owner did not wait after it was detached. */
-	if (!ops->gate && !ops_goes_on(ops) && !ftrace_ops_is_permanent(ops)) {
+	if (!ops->gate && !attach_ops_goes_on(ops) && !ftrace_ops_is_permanent(ops)) {
 		ops->gate = ftrace_gate_alloc();
 		if (!ops->gate)
 			return -ENOMEM;
@@ -79,7 +79,7 @@ int ftrace_attach(struct ftrace_ops *ops)
 	if (ret) {
 		/* Callsets were made for it that have no sites. */
 		ftrace_update_detach(ops);
-		ops_forget(ops);
+		attach_ops_forget(ops);
 		if (ops->gate != gate)
 			ftrace_gate_put(ops->gate);
 		ops->gate = gate;
@@ -98,7 +98,7 @@ void ftrace_detach(struct ftrace_ops *ops)
 {
 	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 	ftrace_update_detach(ops);
-	ops_forget(ops);
+	attach_ops_forget(ops);
 }
 
 /**
@@ -111,7 +111,7 @@ void ftrace_detach(struct ftrace_ops *ops)
  */
 void ftrace_ops_wait(struct ftrace_ops *ops)
 {
-	if (ops_goes_on(ops) && !ftrace_ops_is_permanent(ops))
+	if (attach_ops_goes_on(ops) && !ftrace_ops_is_permanent(ops))
 		ftrace_wait_for_tasks();
 	if (!ops->gate)
 		return;
@@ -122,8 +122,8 @@ void ftrace_ops_wait(struct ftrace_ops *ops)
 	ops->gate = NULL;
 }
 
-static int refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
-		    struct ftrace_site_set *not, const struct ftrace_site_set *sites)
+static int attach_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
+			   struct ftrace_site_set *not, const struct ftrace_site_set *sites)
 {
 	struct ftrace_site_set *old_only = filter->only, *old_not = filter->not;
 	int ret;
@@ -164,7 +164,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 		if (!sites)
 			return -ENOMEM;
 	}
-	return refilter(filter, only, not, sites);
+	return attach_refilter(filter, only, not, sites);
 }
 
 /**
@@ -178,7 +178,7 @@ int ftrace_refilter(struct ftrace_filter *filter, struct ftrace_site_set *only,
 int ftrace_refilter_sites(struct ftrace_filter *filter, struct ftrace_site_set *only,
 			  const struct ftrace_site_set *sites)
 {
-	return refilter(filter, only, filter->not, sites);
+	return attach_refilter(filter, only, filter->not, sites);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Attaching ops to sites, and following their filters, functions and text
- * (attach.c), by transactions (update.c).
+ * (attach.c), by transactions (transaction.c).
  */
 #ifndef _KERNEL_TRACE_CALLSET_ATTACH_H
 #define _KERNEL_TRACE_CALLSET_ATTACH_H

@@ -37,7 +37,7 @@
 static DEFINE_HASHTABLE(callset_hash, 10);
 
 /* Those in the hash that have no sites. */
-static LIST_HEAD(callsets_idle);
+static LIST_HEAD(callset_idle);
 
 /*
  * Beyond this many, a callset does without a trampoline of its own. One with a direct
@@ -235,7 +235,7 @@ static struct ftrace_callset *callset_make(struct ftrace_ops **ops, unsigned int
 		ftrace_gate_get(cs->link[i].gate);
 	}
 	hash_add(callset_hash, &cs->hash, callset_key(ops, nr, direct));
-	list_add(&cs->idle, &callsets_idle);
+	list_add(&cs->idle, &callset_idle);
 	return cs;
 }
 
@@ -394,7 +394,7 @@ void ftrace_callset_add_sites(struct ftrace_callset *cs, int nr)
 	if (cs->nr_sites)
 		list_del_init(&cs->idle);
 	else if (list_empty(&cs->idle))
-		list_add(&cs->idle, &callsets_idle);
+		list_add(&cs->idle, &callset_idle);
 }
 
 /*
@@ -443,7 +443,7 @@ void ftrace_callsets_drop_idle(void)
 {
 	struct ftrace_callset *cs, *next;
 
-	list_for_each_entry_safe(cs, next, &callsets_idle, idle)
+	list_for_each_entry_safe(cs, next, &callset_idle, idle)
 		callset_drop(cs);
 }
 
@@ -657,7 +657,7 @@ int ftrace_callsets_establish(void)
 	struct ftrace_callset *cs;
 	int ret = 0;
 
-	list_for_each_entry(cs, &callsets_idle, idle) {
+	list_for_each_entry(cs, &callset_idle, idle) {
 		if (cs->gaining)
 			ret = ret ?: ftrace_callset_establish(cs);
 		cs->gaining = false;
@@ -750,8 +750,8 @@ bool is_ftrace_trampoline(unsigned long addr)
 	return ret;
 }
 
-static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
-				      struct ftrace_callset *cs, struct ftrace_regs *fregs)
+static __always_inline void callset_list_call(unsigned long ip, unsigned long parent_ip,
+					      struct ftrace_callset *cs, struct ftrace_regs *fregs)
 {
 	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
 	unsigned long *slot = arch_ftrace_return_slot(fregs);
@@ -782,7 +782,8 @@ static __always_inline void list_call(unsigned long ip, unsigned long parent_ip,
 }
 
 /* The direct function that follows the other ops; preemption is disabled. */
-static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftrace_regs *fregs)
+static __always_inline void callset_list_go_direct(struct ftrace_callset *cs,
+						   struct ftrace_regs *fregs)
 {
 #if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
 	!defined(CONFIG_HAVE_FTRACE_TRAMPOLINES)
@@ -798,8 +799,8 @@ static __always_inline void list_go_direct(struct ftrace_callset *cs, struct ftr
  * Preemption stays as it is, so a callback that records it sees the same as from a
  * trampoline.
  */
-static __always_inline void call_one(unsigned long ip, unsigned long parent_ip,
-				     struct ftrace_callset *cs, struct ftrace_regs *fregs)
+static __always_inline void callset_call_one(unsigned long ip, unsigned long parent_ip,
+					     struct ftrace_callset *cs, struct ftrace_regs *fregs)
 {
 	struct ftrace_gate *gate = cs->link[0].gate;
 	struct ftrace_ops *ops;
@@ -837,14 +838,14 @@ void arch_ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip,
 	/* While there is only one callset, a call that gets here comes from a site of it. */
 	cs = ftrace_callset_only() ?: ftrace_callset_at(ip);
 	if (cs && !cs->one) {
-		list_call(ip, parent_ip, cs, fregs);
-		list_go_direct(cs, fregs);
+		callset_list_call(ip, parent_ip, cs, fregs);
+		callset_list_go_direct(cs, fregs);
 	}
 	ftrace_gate_leave(&ftrace_list_gate);
 	preempt_enable_notrace();
 
 	if (cs && cs->one)
-		call_one(ip, parent_ip, cs, fregs);
+		callset_call_one(ip, parent_ip, cs, fregs);
 }
 
 NOKPROBE_SYMBOL(arch_ftrace_ops_list_func);
@@ -860,9 +861,9 @@ static void callset_entry_func(unsigned long ip, unsigned long parent_ip,
 
 	preempt_disable_notrace();
 	ftrace_gate_enter(&ftrace_list_gate);
-	list_call(ip, parent_ip, cs, fregs);
+	callset_list_call(ip, parent_ip, cs, fregs);
 	ftrace_gate_leave(&ftrace_list_gate);
-	list_go_direct(cs, fregs);
+	callset_list_go_direct(cs, fregs);
 	preempt_enable_notrace();
 }
 
@@ -872,7 +873,7 @@ static void callset_entry_one(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *entry, struct ftrace_regs *fregs)
 {
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
-	call_one(ip, parent_ip, container_of(entry, struct ftrace_callset, entry), fregs);
+	callset_call_one(ip, parent_ip, container_of(entry, struct ftrace_callset, entry), fregs);
 }
 
 NOKPROBE_SYMBOL(callset_entry_one);

@@ -31,14 +31,14 @@
 
 static_assert(CALLSET_MAX - 1 <= FTRACE_STATE_CALLSET);
 
-static struct ftrace_callset **callset_chunk[CALLSET_CHUNKS];
-static DEFINE_IDA(callset_ida);
+static struct ftrace_callset **callset_map_chunk[CALLSET_CHUNKS];
+static DEFINE_IDA(callset_map_ida);
 
 /* No number was ever as high. */
 u32 ftrace_callset_limit;
 
 /* How many numbers are in use. */
-static unsigned int callset_nr;
+static unsigned int callset_map_nr;
 
 struct ftrace_callset *__ftrace_callset_only;
 
@@ -56,8 +56,8 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
 	/* Number 0 is of no callset, and its entry is empty. */
 	if (nr >= READ_ONCE(ftrace_callset_limit))
 		return NULL;
-	/* Pairs with the release in callset_add_chunk(). */
-	chunk = smp_load_acquire(&callset_chunk[nr / CALLSET_CHUNK_SIZE]);
+	/* Pairs with the release in callset_map_add_chunk(). */
+	chunk = smp_load_acquire(&callset_map_chunk[nr / CALLSET_CHUNK_SIZE]);
 	/* Pairs with the release in ftrace_callset_number(). */
 	return chunk ? smp_load_acquire(&chunk[nr % CALLSET_CHUNK_SIZE]) : NULL;
 }
@@ -82,40 +82,40 @@ struct ftrace_callset *ftrace_callset_next(u32 *nr)
 	return NULL;
 }
 
-static struct ftrace_callset **callset_entry(u32 nr)
+static struct ftrace_callset **callset_map_entry(u32 nr)
 {
-	return &callset_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
+	return &callset_map_chunk[nr / CALLSET_CHUNK_SIZE][nr % CALLSET_CHUNK_SIZE];
 }
 
-static int callset_add_chunk(u32 nr)
+static int callset_map_add_chunk(u32 nr)
 {
 	struct ftrace_callset **chunk;
 
-	if (callset_chunk[nr / CALLSET_CHUNK_SIZE])
+	if (callset_map_chunk[nr / CALLSET_CHUNK_SIZE])
 		return 0;
 	chunk = kcalloc(CALLSET_CHUNK_SIZE, sizeof(*chunk), GFP_KERNEL);
 	if (!chunk)
 		return -ENOMEM;
 	/* Pairs with ftrace_callset_get(): the entries are seen to be empty. */
-	smp_store_release(&callset_chunk[nr / CALLSET_CHUNK_SIZE], chunk);
+	smp_store_release(&callset_map_chunk[nr / CALLSET_CHUNK_SIZE], chunk);
 	return 0;
 }
 
 /* It is the only one as long as there is no other. See ftrace_callset_only(). */
-static void callset_count(int more)
+static void callset_map_count(int more)
 {
 	u32 nr = 0;
 
-	callset_nr += more;
+	callset_map_nr += more;
 	if (!FTRACE_CALLS_SEARCH)
 		return;
-	if (callset_nr == 1 && arch_ftrace_wrote_all()) {
+	if (callset_map_nr == 1 && arch_ftrace_wrote_all()) {
 		/* Pairs with the address dependency in arch_ftrace_ops_list_func(). */
 		smp_store_release(&__ftrace_callset_only, ftrace_callset_next(&nr));
 	} else if (__ftrace_callset_only) {
 		WRITE_ONCE(__ftrace_callset_only, NULL);
 		/* Before the first site of another one is written. Without one, no call asks. */
-		if (callset_nr)
+		if (callset_map_nr)
 			kick_all_cpus_sync();
 	}
 }
@@ -131,20 +131,20 @@ static void callset_count(int more)
  */
 int ftrace_callset_number(struct ftrace_callset *cs)
 {
-	int nr = ida_alloc_range(&callset_ida, 1, CALLSET_MAX - 1, GFP_KERNEL), ret;
+	int nr = ida_alloc_range(&callset_map_ida, 1, CALLSET_MAX - 1, GFP_KERNEL), ret;
 
 	if (nr < 0)
 		return nr;
-	ret = callset_add_chunk(nr);
+	ret = callset_map_add_chunk(nr);
 	if (ret) {
-		ida_free(&callset_ida, nr);
+		ida_free(&callset_map_ida, nr);
 		return ret;
 	}
 	cs->nr = nr;
 	/* Pairs with ftrace_callset_get(): the callset's members are seen. */
-	smp_store_release(callset_entry(nr), cs);
+	smp_store_release(callset_map_entry(nr), cs);
 	WRITE_ONCE(ftrace_callset_limit, max(ftrace_callset_limit, (u32)nr + 1));
-	callset_count(1);
+	callset_map_count(1);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ int ftrace_callset_number(struct ftrace_callset *cs)
  */
 void ftrace_callset_free_number(const struct ftrace_callset *cs)
 {
-	WRITE_ONCE(*callset_entry(cs->nr), NULL);
-	ida_free(&callset_ida, cs->nr);
-	callset_count(-1);
+	WRITE_ONCE(*callset_map_entry(cs->nr), NULL);
+	ida_free(&callset_map_ida, cs->nr);
+	callset_map_count(-1);
 }

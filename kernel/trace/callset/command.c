@@ -103,7 +103,8 @@ static void ftrace_probe_func(unsigned long ip, unsigned long parent_ip,
 	ftrace_test_recursion_unlock(bit);
 }
 
-static struct ftrace_probe *probe_find(struct trace_array *tr, struct ftrace_probe_ops *kind)
+static struct ftrace_probe *command_probe_find(struct trace_array *tr,
+					       struct ftrace_probe_ops *kind)
 {
 	struct ftrace_probe *probe;
 
@@ -116,7 +117,8 @@ static struct ftrace_probe *probe_find(struct trace_array *tr, struct ftrace_pro
 	return NULL;
 }
 
-static struct ftrace_probe *probe_create(struct trace_array *tr, struct ftrace_probe_ops *kind)
+static struct ftrace_probe *command_probe_create(struct trace_array *tr,
+						 struct ftrace_probe_ops *kind)
 {
 	struct ftrace_probe *probe = kzalloc_obj(*probe);
 
@@ -142,7 +144,7 @@ static struct ftrace_probe *probe_create(struct trace_array *tr, struct ftrace_p
  * preempted there, but does not give up the CPU by itself: RCU-tasks waits until
  * each task has done so.
  */
-static void probe_wait(struct ftrace_probe *probe)
+static void command_probe_wait(struct ftrace_probe *probe)
 {
 	if (probe->ops.flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_wait_for_tasks();
@@ -151,8 +153,8 @@ static void probe_wait(struct ftrace_probe *probe)
 }
 
 /* Undo the ->init of the first @nr of @sites; no callback comes from them. */
-static void probe_free_sites(struct ftrace_probe *probe, const struct ftrace_site_set *sites,
-			     unsigned int nr)
+static void command_probe_free_sites(struct ftrace_probe *probe,
+				     const struct ftrace_site_set *sites, unsigned int nr)
 {
 	struct ftrace_probe_ops *kind = probe->kind;
 
@@ -163,7 +165,7 @@ static void probe_free_sites(struct ftrace_probe *probe, const struct ftrace_sit
 }
 
 /* Cannot fail: an instance goes away by this. */
-static void probe_detach_all(struct ftrace_probe *probe)
+static void command_probe_detach_all(struct ftrace_probe *probe)
 {
 	struct ftrace_filter *filter = probe->ops.filter;
 
@@ -176,7 +178,7 @@ static void probe_detach_all(struct ftrace_probe *probe)
 }
 
 /* Takes the sites that are not attached any more out of @probe. NULL: there is no such site. */
-static struct ftrace_site_set *probe_take_gone(struct ftrace_probe *probe)
+static struct ftrace_site_set *command_probe_take_gone(struct ftrace_probe *probe)
 {
 	struct ftrace_site_set *only = probe->ops.filter->only;
 	struct ftrace_site_set *gone __free(site_set) = NULL;
@@ -197,7 +199,7 @@ static struct ftrace_site_set *probe_take_gone(struct ftrace_probe *probe)
  *
  * Return: whether the probe is still there.
  */
-static bool probe_reap(struct ftrace_probe *probe)
+static bool command_probe_reap(struct ftrace_probe *probe)
 {
 	struct ftrace_site_set *gone __free(site_set) = NULL;
 	struct ftrace_probe_ops *kind = probe->kind;
@@ -207,17 +209,17 @@ static bool probe_reap(struct ftrace_probe *probe)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!ftrace_site_set_nr(probe->ops.filter->only))
-			probe_detach_all(probe);
+			command_probe_detach_all(probe);
 		is_last = !probe->ops.filter->only;
 		if (is_last) {
 			list_del(&probe->tr_node);
 			list_del(&probe->node);
 		}
-		gone = probe_take_gone(probe);
+		gone = command_probe_take_gone(probe);
 	}
 	if (gone) {
-		probe_wait(probe);
-		probe_free_sites(probe, gone, gone->nr);
+		command_probe_wait(probe);
+		command_probe_free_sites(probe, gone, gone->nr);
 	}
 	if (!is_last)
 		return true;
@@ -234,7 +236,7 @@ static bool probe_reap(struct ftrace_probe *probe)
  * away hold it for such a kind; unloading a module does not, and leaves the work
  * to this.
  */
-static void probe_reap_all(struct work_struct *work)
+static void command_probe_reap_all(struct work_struct *work)
 {
 	struct ftrace_probe *probe, *next;
 
@@ -242,15 +244,15 @@ static void probe_reap_all(struct work_struct *work)
 	guard(mutex)(&ftrace_probe_mutex);
 
 	list_for_each_entry_safe(probe, next, &ftrace_probes, node)
-		probe_reap(probe);
+		command_probe_reap(probe);
 }
 
-static DECLARE_WORK(probe_reap_work, probe_reap_all);
+static DECLARE_WORK(command_probe_reap_work, command_probe_reap_all);
 
 /* The sites of a probe */
 
 /* Return: the sites that match and are not the probe's yet, or an ERR_PTR(). */
-static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const char *glob)
+static struct ftrace_site_set *command_probe_match_new(struct ftrace_probe *probe, const char *glob)
 {
 	struct ftrace_site_set *match __free(site_set) = NULL;
 
@@ -264,7 +266,7 @@ static struct ftrace_site_set *probe_match_new(struct ftrace_probe *probe, const
 	return ftrace_site_set_minus(match, probe->sites) ?: ERR_PTR(-ENOMEM);
 }
 
-static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_site_set *new)
+static int command_probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_site_set *new)
 {
 	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_union(probe->sites, new);
 	struct ftrace_site_set *only __free(site_set) = ftrace_site_set_dup(sites);
@@ -288,7 +290,7 @@ static int probe_attach_sites(struct ftrace_probe *probe, const struct ftrace_si
 	return ret;
 }
 
-static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
+static int command_probe_grow(struct ftrace_probe *probe, const char *glob, void *init_data)
 {
 	struct ftrace_site_set *new __free(site_set) = NULL;
 	struct ftrace_probe_ops *kind = probe->kind;
@@ -297,7 +299,7 @@ static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_d
 
 	/* From the match to the attaching, lest text go away or come in between. */
 	scoped_guard(mutex, &ftrace_lock) {
-		new = probe_match_new(probe, glob);
+		new = command_probe_match_new(probe, glob);
 		if (IS_ERR(new))
 			return PTR_ERR(new);
 		if (!new->nr)
@@ -310,18 +312,18 @@ static int probe_grow(struct ftrace_probe *probe, const char *glob, void *init_d
 				break;
 		}
 		if (nr == new->nr)
-			ret = probe_attach_sites(probe, new);
+			ret = command_probe_attach_sites(probe, new);
 	}
 	if (!ret)
 		return new->nr;
 
 	/* They were never attached, so there is nothing to wait for. */
-	probe_free_sites(probe, new, nr);
+	command_probe_free_sites(probe, new, nr);
 	return ret;
 }
 
 /* On failure all sites stay attached. */
-static int probe_shrink(struct ftrace_probe *probe, const char *glob)
+static int command_probe_shrink(struct ftrace_probe *probe, const char *glob)
 {
 	struct ftrace_site_set *remain __free(site_set) = NULL;
 	struct ftrace_site_set *match __free(site_set) = NULL;
@@ -343,7 +345,7 @@ static int probe_shrink(struct ftrace_probe *probe, const char *glob)
 			return -EINVAL;
 	}
 	if (!ftrace_site_set_nr(remain)) {
-		probe_detach_all(probe);
+		command_probe_detach_all(probe);
 		return 0;
 	}
 	ret = ftrace_refilter(filter, remain, NULL);
@@ -384,14 +386,14 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 	guard(mutex)(&ftrace_probe_mutex);
 
-	probe = probe_find(tr, probe_ops);
-	if (!probe || !probe_reap(probe))
-		probe = probe_create(tr, probe_ops);
+	probe = command_probe_find(tr, probe_ops);
+	if (!probe || !command_probe_reap(probe))
+		probe = command_probe_create(tr, probe_ops);
 	if (!probe)
 		return -ENOMEM;
 
-	ret = probe_grow(probe, glob, data);
-	probe_reap(probe);
+	ret = command_probe_grow(probe, glob, data);
+	command_probe_reap(probe);
 	return ret;
 }
 
@@ -420,13 +422,13 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 
 	guard(mutex)(&ftrace_probe_mutex);
 
-	probe = probe_find(tr, probe_ops);
+	probe = command_probe_find(tr, probe_ops);
 	if (!probe)
 		return -ENODEV;
 
-	ret = probe_shrink(probe, glob);
+	ret = command_probe_shrink(probe, glob);
 	if (!ret)
-		probe_reap(probe);
+		command_probe_reap(probe);
 	return ret;
 }
 
@@ -449,7 +451,7 @@ void ftrace_init_trace_array(struct trace_array *tr)
  * When this returns, nothing here refers to @tr.
  *
  * Context: Sleeps, for some RCU grace periods. The caller holds event_mutex,
- * which keeps probe_reap_work out as well.
+ * which keeps command_probe_reap_work out as well.
  */
 void clear_ftrace_function_probes(struct trace_array *tr)
 {
@@ -460,8 +462,8 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 
 	list_for_each_entry_safe(probe, next, &tr->func_probes, tr_node) {
 		scoped_guard(mutex, &ftrace_lock)
-			probe_detach_all(probe);
-		WARN_ON_ONCE(probe_reap(probe));
+			command_probe_detach_all(probe);
+		WARN_ON_ONCE(command_probe_reap(probe));
 	}
 }
 
@@ -484,7 +486,7 @@ void ftrace_command_forget_range(unsigned long start, unsigned long end)
 
 	list_for_each_entry(probe, &ftrace_probes, node) {
 		if (ftrace_site_set_meets(probe->ops.filter->only, start, end))
-			schedule_work(&probe_reap_work);
+			schedule_work(&command_probe_reap_work);
 	}
 }
 
@@ -518,7 +520,7 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr)
 
 /* In the file hooks */
 
-static void probe_show_hook(struct ftrace_hooks *hooks, unsigned long addr, void *object)
+static void command_show_hook(struct ftrace_hooks *hooks, unsigned long addr, void *object)
 {
 	const struct ftrace_probe *probe = container_of(object, struct ftrace_probe, ops);
 	const char *instance = probe->tr->name;
@@ -527,21 +529,21 @@ static void probe_show_hook(struct ftrace_hooks *hooks, unsigned long addr, void
 			 probe->kind->func);
 }
 
-DEFINE_FTRACE_HOOK_KIND(probe_hook_kind, ftrace_probe_func, probe_show_hook);
+DEFINE_FTRACE_HOOK_KIND(command_hook_kind, ftrace_probe_func, command_show_hook);
 
 /* The mapper: data of each site */
 
-#define SITE_DATA_BITS	10
+#define COMMAND_DATA_BITS	10
 
 /**
- * struct site_data - data of one site
+ * struct command_data - data of one site
  * @node: in the bucket
  * @ip: the site
  * @data: belongs to the kind of probe
  * @rcu: frees the entry a grace period after it left its bucket: a callback from
  *	 another site may be on it, with preemption disabled
  */
-struct site_data {
+struct command_data {
 	struct hlist_node	node;
 	unsigned long		ip;
 	void			*data;
@@ -549,12 +551,12 @@ struct site_data {
 };
 
 struct ftrace_func_mapper {
-	DECLARE_HASHTABLE(entries, SITE_DATA_BITS);
+	DECLARE_HASHTABLE(entries, COMMAND_DATA_BITS);
 };
 
-static struct site_data *site_data_find(struct ftrace_func_mapper *mapper, unsigned long ip)
+static struct command_data *command_data_find(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct site_data *entry;
+	struct command_data *entry;
 
 	if (!mapper)
 		return NULL;
@@ -590,11 +592,11 @@ struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
  */
 void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct site_data *entry;
+	struct command_data *entry;
 
 	/* For the others in the bucket, which may be removed meanwhile. */
 	rcu_read_lock_sched_notrace();
-	entry = site_data_find(mapper, ip);
+	entry = command_data_find(mapper, ip);
 	rcu_read_unlock_sched_notrace();
 
 	return entry ? &entry->data : NULL;
@@ -612,9 +614,9 @@ void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned lo
  */
 int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long ip, void *data)
 {
-	struct site_data *entry;
+	struct command_data *entry;
 
-	if (site_data_find(mapper, ip))
+	if (command_data_find(mapper, ip))
 		return -EBUSY;
 
 	entry = kmalloc_obj(*entry);
@@ -637,7 +639,7 @@ int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long i
  */
 void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
 {
-	struct site_data *entry = site_data_find(mapper, ip);
+	struct command_data *entry = command_data_find(mapper, ip);
 	void *data;
 
 	if (!entry)
@@ -657,7 +659,7 @@ void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned l
  */
 void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper, ftrace_mapper_func free_func)
 {
-	struct site_data *entry;
+	struct command_data *entry;
 	struct hlist_node *next;
 	unsigned int i;
 

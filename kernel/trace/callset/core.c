@@ -29,7 +29,7 @@
 #include "../trace.h"
 
 /* Whether direct ops have to know of it. */
-static bool ops_is_shared(const struct ftrace_ops *ops)
+static bool core_ops_is_shared(const struct ftrace_ops *ops)
 {
 	return ops->flags & FTRACE_OPS_FL_IPMODIFY;
 }
@@ -47,7 +47,7 @@ static bool ops_is_shared(const struct ftrace_ops *ops)
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
-	if (ops_is_shared(ops))
+	if (core_ops_is_shared(ops))
 		return ftrace_share_register(ops);
 	ftrace_retired_wait();
 	guard(mutex)(&ftrace_lock);
@@ -72,7 +72,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 		ret = ftrace_ops_unregister(ops);
 	if (ret)
 		return ret;
-	if (ops_is_shared(ops))
+	if (core_ops_is_shared(ops))
 		ftrace_share_unregister(ops);
 	ftrace_ops_wait(ops);
 	return 0;

@@ -77,7 +77,7 @@ void ftrace_counts_get(struct ftrace_counts *counts)
 		refcount_inc(&counts->ref);
 }
 
-static void count_table_free(struct ftrace_retiree *retiree)
+static void counts_table_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_count_table *ct = container_of(retiree, struct ftrace_count_table, retiree);
 
@@ -98,7 +98,7 @@ static struct ftrace_count_table *counts_find_table(const struct ftrace_counts *
 	return NULL;
 }
 
-static void count_table_retire(struct ftrace_count_table *ct)
+static void counts_table_retire(struct ftrace_count_table *ct)
 {
 	hlist_del_rcu(&ct->node);
 	ftrace_retire(&ct->retiree);
@@ -122,7 +122,7 @@ void ftrace_counts_put(struct ftrace_counts *counts)
 	for_each_ftrace_table(table) {
 		ct = counts_find_table(counts, table);
 		if (ct)
-			count_table_retire(ct);
+			counts_table_retire(ct);
 	}
 	ftrace_retire(&counts->retiree);
 }
@@ -152,7 +152,7 @@ struct ftrace_count_table *ftrace_counts_table(struct ftrace_counts *counts,
 	ct->table = table;
 	ct->words = counts->words;
 	ct->nr = nr;
-	ct->retiree.free = count_table_free;
+	ct->retiree.free = counts_table_free;
 	hlist_add_head_rcu(&ct->node, &table->counts);
 	return ct;
 }
@@ -344,7 +344,7 @@ void ftrace_counts_forget_table(struct ftrace_table *table)
 	lockdep_assert_held(&ftrace_lock);
 
 	hlist_for_each_entry_safe(ct, next, &table->counts, node)
-		count_table_retire(ct);
+		counts_table_retire(ct);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

@@ -38,22 +38,22 @@
 #define FTRACE_INVALID_FUNCTION		"__ftrace_invalid_address__"
 
 /* The files that list sites. The first two are for choosing functions. */
-enum site_list {
-	SITES_AVAILABLE,
-	SITES_AVAILABLE_ADDRS,
-	SITES_ENABLED,
-	SITES_TOUCHED,
+enum files_list {
+	FILES_AVAILABLE,
+	FILES_AVAILABLE_ADDRS,
+	FILES_ENABLED,
+	FILES_TOUCHED,
 };
 
 /**
- * struct site_users - how the end of a line was printed that others have, too
+ * struct files_users - how the end of a line was printed that others have, too
  * @callset: the callset of the line's site
  * @quarantined: the site is in quarantine
  * @modified: the site is or was modified
  * @at: where the text begins in the seq_file's buffer
  * @end: where it ends; 0 without a text
  */
-struct site_users {
+struct files_users {
 	u32			callset;
 	bool			quarantined;
 	bool			modified;
@@ -62,7 +62,7 @@ struct site_users {
 };
 
 /**
- * struct site_reader - an open file that lists sites
+ * struct files_reader - an open file that lists sites
  * @list: which file it is
  * @table: the table of the line that comes next
  * @index: its record
@@ -73,8 +73,8 @@ struct site_users {
  * @suffix_len: its length
  * @users: the text for the users of the last line's function
  */
-struct site_reader {
-	enum site_list		list;
+struct files_reader {
+	enum files_list		list;
 	struct ftrace_table	*table;
 	unsigned int		index;
 	loff_t			pos;
@@ -82,23 +82,23 @@ struct site_reader {
 	struct ftrace_names	names;
 	char			suffix[MODULE_NAME_LEN + 4];
 	unsigned int		suffix_len;
-	struct site_users	users;
+	struct files_users	users;
 };
 
-static bool site_is_listed(enum site_list list, const struct ftrace_record *rec)
+static bool files_is_listed(enum files_list list, const struct ftrace_record *rec)
 {
 	switch (list) {
-	case SITES_ENABLED:
+	case FILES_ENABLED:
 		/* A site in quarantine says so here. */
 		return ftrace_rec_callset(rec) || ftrace_rec_quarantined(rec);
-	case SITES_TOUCHED:
+	case FILES_TOUCHED:
 		return ftrace_rec_touched(rec);
 	default:
 		return !ftrace_rec_quarantined(rec);
 	}
 }
 
-static int site_reader_set_table(struct site_reader *r, struct ftrace_table *table)
+static int files_reader_set_table(struct files_reader *r, struct ftrace_table *table)
 {
 	int ret;
 
@@ -119,25 +119,25 @@ static int site_reader_set_table(struct site_reader *r, struct ftrace_table *tab
 }
 
 /* The reader at the next record that is listed, the present one included; or NULL. */
-static struct site_reader *site_reader_find(struct site_reader *r)
+static struct files_reader *files_reader_find(struct files_reader *r)
 {
 	int ret;
 
 	while (r->table) {
 		for (; r->index < r->table->nr; r->index++) {
-			if (site_is_listed(r->list, &r->table->recs[r->index]))
+			if (files_is_listed(r->list, &r->table->recs[r->index]))
 				return r;
 		}
-		ret = site_reader_set_table(r, ftrace_table_next(r->table));
+		ret = files_reader_set_table(r, ftrace_table_next(r->table));
 		if (ret)
 			return ERR_PTR(ret);
 	}
 	return NULL;
 }
 
-static void *site_seq_start(struct seq_file *m, loff_t *pos)
+static void *files_seq_start(struct seq_file *m, loff_t *pos)
 {
-	struct site_reader *r = m->private, *at;
+	struct files_reader *r = m->private, *at;
 	int ret;
 
 	mutex_lock(&ftrace_lock);
@@ -146,35 +146,35 @@ static void *site_seq_start(struct seq_file *m, loff_t *pos)
 	if (r->changed != ftrace_sites_changed || *pos < r->pos) {
 		r->changed = ftrace_sites_changed;
 		r->pos = 0;
-		ret = site_reader_set_table(r, ftrace_table_next(NULL));
+		ret = files_reader_set_table(r, ftrace_table_next(NULL));
 		if (ret)
 			return ERR_PTR(ret);
 	}
-	at = site_reader_find(r);
+	at = files_reader_find(r);
 	for (; !IS_ERR_OR_NULL(at) && r->pos < *pos; r->pos++) {
 		r->index++;
-		at = site_reader_find(r);
+		at = files_reader_find(r);
 	}
 	return at;
 }
 
-static void *site_seq_next(struct seq_file *m, void *v, loff_t *pos)
+static void *files_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	struct site_reader *r = m->private;
+	struct files_reader *r = m->private;
 
 	++*pos;
 	r->pos++;
 	r->index++;
-	return site_reader_find(r);
+	return files_reader_find(r);
 }
 
-static void site_seq_stop(struct seq_file *m, void *v)
+static void files_seq_stop(struct seq_file *m, void *v)
 {
 	mutex_unlock(&ftrace_lock);
 }
 
 /* They are the subops of the function that calls them. */
-static void print_graph_users(struct seq_file *m, const struct ftrace_callset *cs)
+static void files_print_graph_users(struct seq_file *m, const struct ftrace_callset *cs)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (cs->nr_graph)
@@ -188,7 +188,7 @@ static void print_graph_users(struct seq_file *m, const struct ftrace_callset *c
 #endif
 }
 
-static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
+static void files_print_trampoline(struct seq_file *m, const struct ftrace_callset *cs)
 {
 	if (!ftrace_callset_is_direct(cs)) {
 		seq_printf(m, "\ttramp: %pS (%pS)", (void *)ftrace_callset_target(cs),
@@ -196,7 +196,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
 		for (unsigned int i = 0; i < cs->nr_funcs; i++)
 			seq_printf(m, " ->%pS", ftrace_ops_get_func(cs->ops[i]));
 	}
-	print_graph_users(m, cs);
+	files_print_graph_users(m, cs);
 	if (cs->direct)
 		seq_printf(m, "\n\tdirect%s-->%pS", ftrace_is_jmp(cs->direct_addr) ? "(jmp)" : "",
 			   (void *)ftrace_jmp_get(cs->direct_addr));
@@ -207,7 +207,7 @@ static void print_trampoline(struct seq_file *m, const struct ftrace_callset *cs
  * direct call, M if there ever was one of the last two, Q for quarantine. A direct
  * call has always been shown as one for which all registers are saved, where they can be.
  */
-static void print_users(struct seq_file *m, const struct site_users *users)
+static void files_print_users(struct seq_file *m, const struct files_users *users)
 {
 	const struct ftrace_callset *cs = ftrace_callset_get(users->callset);
 	unsigned long flags = cs ? cs->flags : 0;
@@ -222,17 +222,17 @@ static void print_users(struct seq_file *m, const struct site_users *users)
 		   users->quarantined ? " Q" : "  ",
 		   users->modified ? " M " : "   ");
 	if (cs)
-		print_trampoline(m, cs);
+		files_print_trampoline(m, cs);
 }
 
 /*
  * Most lines end as the one before. @line is where this one begins: behind the text of that one,
  * unless seq_file has thrown the lines before away.
  */
-static void print_attached(struct seq_file *m, struct site_users *last, size_t line,
-			   const struct ftrace_record *rec)
+static void files_print_attached(struct seq_file *m, struct files_users *last, size_t line,
+				 const struct ftrace_record *rec)
 {
-	struct site_users users = {
+	struct files_users users = {
 		.callset = ftrace_rec_callset(rec),
 		.quarantined = ftrace_rec_quarantined(rec),
 		.modified = ftrace_rec_modified(rec),
@@ -244,21 +244,21 @@ static void print_attached(struct seq_file *m, struct site_users *last, size_t l
 		seq_write(m, m->buf + last->at, last->end - last->at);
 		return;
 	}
-	print_users(m, &users);
+	files_print_users(m, &users);
 	users.end = m->count;
 	*last = users;
 }
 
-static int site_seq_show(struct seq_file *m, void *v)
+static int files_seq_show(struct seq_file *m, void *v)
 {
-	struct site_reader *r = m->private;
+	struct files_reader *r = m->private;
 	const struct ftrace_record *rec = &r->table->recs[r->index];
 	unsigned long ip = ftrace_rec_ip(r->table, rec);
 	const char *name = ftrace_names_get(&r->names, r->index);
 	unsigned long offset = 0;
 	size_t line = m->count;
 
-	if (r->list == SITES_AVAILABLE_ADDRS)
+	if (r->list == FILES_AVAILABLE_ADDRS)
 		seq_printf(m, "%lx ", ip);
 	if (name) {
 		seq_write(m, name, r->names.len);
@@ -269,32 +269,32 @@ static int site_seq_show(struct seq_file *m, void *v)
 	}
 	if (r->suffix_len)
 		seq_write(m, r->suffix, r->suffix_len);
-	if (r->list >= SITES_ENABLED)
-		print_attached(m, &r->users, line, rec);
+	if (r->list >= FILES_ENABLED)
+		files_print_attached(m, &r->users, line, rec);
 	seq_putc(m, '\n');
 	return 0;
 }
 
-static const struct seq_operations site_seq_ops = {
-	.start	= site_seq_start,
-	.next	= site_seq_next,
-	.stop	= site_seq_stop,
-	.show	= site_seq_show,
+static const struct seq_operations files_seq_ops = {
+	.start	= files_seq_start,
+	.next	= files_seq_next,
+	.stop	= files_seq_stop,
+	.show	= files_seq_show,
 };
 
 /*
  * The files of attached functions can be read at any time: they matter on a kernel
  * that is locked down, or whose tracing has been killed.
  */
-static int site_list_open(struct inode *inode, struct file *file)
+static int files_list_open(struct inode *inode, struct file *file)
 {
-	enum site_list list = (unsigned long)inode->i_private;
-	int ret = list < SITES_ENABLED ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
-	struct site_reader *r;
+	enum files_list list = (unsigned long)inode->i_private;
+	int ret = list < FILES_ENABLED ? security_locked_down(LOCKDOWN_TRACEFS) : 0;
+	struct files_reader *r;
 
 	if (ret)
 		return ret;
-	r = __seq_open_private(file, &site_seq_ops, sizeof(*r));
+	r = __seq_open_private(file, &files_seq_ops, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	trace_seq_file_room(file->private_data);
@@ -304,26 +304,26 @@ static int site_list_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int site_list_release(struct inode *inode, struct file *file)
+static int files_list_release(struct inode *inode, struct file *file)
 {
-	struct site_reader *r = ((struct seq_file *)file->private_data)->private;
+	struct files_reader *r = ((struct seq_file *)file->private_data)->private;
 
 	ftrace_names_end(&r->names);
 	return seq_release_private(inode, file);
 }
 
-static const struct file_operations site_list_fops = {
-	.open		= site_list_open,
+static const struct file_operations files_list_fops = {
+	.open		= files_list_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= site_list_release,
+	.release	= files_list_release,
 };
 
 /* callsets */
 
 /* The flags that concern other ops of the same function stand before the name. */
-static void callset_show_ops(struct seq_file *m, const struct ftrace_callset *cs,
-			     const struct ftrace_ops *ops)
+static void files_show_ops(struct seq_file *m, const struct ftrace_callset *cs,
+			   const struct ftrace_ops *ops)
 {
 	unsigned long flags = ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
 					    FTRACE_OPS_FL_DIRECT);
@@ -335,7 +335,7 @@ static void callset_show_ops(struct seq_file *m, const struct ftrace_callset *cs
 				       ftrace_ops_callback(ops));
 }
 
-static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
+static void files_show_callset(struct seq_file *m, const struct ftrace_callset *cs)
 {
 	seq_printf(m, "%u %u ", cs->nr, cs->nr_sites);
 	if (cs->tramp)
@@ -343,11 +343,11 @@ static void callset_show(struct seq_file *m, const struct ftrace_callset *cs)
 	else
 		seq_printf(m, "%ps -", (void *)ftrace_jmp_get(ftrace_callset_target(cs)));
 	for (unsigned int i = 0; i < cs->nr_ops; i++)
-		callset_show_ops(m, cs, cs->ops[i]);
+		files_show_ops(m, cs, cs->ops[i]);
 	seq_putc(m, '\n');
 }
 
-static int callsets_show(struct seq_file *m, void *v)
+static int files_callsets_show(struct seq_file *m, void *v)
 {
 	unsigned int quarantined = 0;
 	struct ftrace_table *table;
@@ -368,19 +368,20 @@ static int callsets_show(struct seq_file *m, void *v)
 		seq_printf(m, "# %u in quarantine, marked Q in enabled_functions\n", quarantined);
 	for_each_ftrace_callset(cs, nr) {
 		if (cs->nr_sites)
-			callset_show(m, cs);
+			files_show_callset(m, cs);
 	}
 	return 0;
 }
 
 /* It says where trampolines are. */
-static int callsets_open(struct inode *inode, struct file *file)
+static int files_callsets_open(struct inode *inode, struct file *file)
 {
-	return security_locked_down(LOCKDOWN_TRACEFS) ?: single_open(file, callsets_show, NULL);
+	return security_locked_down(LOCKDOWN_TRACEFS) ?:
+	       single_open(file, files_callsets_show, NULL);
 }
 
-static const struct file_operations callsets_fops = {
-	.open		= callsets_open,
+static const struct file_operations files_callsets_fops = {
+	.open		= files_callsets_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 	.release	= single_release,
@@ -394,15 +395,15 @@ static const struct file_operations callsets_fops = {
 void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
 {
 	static const char * const lists[] = {
-		[SITES_AVAILABLE]	= "available_filter_functions",
-		[SITES_AVAILABLE_ADDRS]	= "available_filter_functions_addrs",
-		[SITES_ENABLED]		= "enabled_functions",
-		[SITES_TOUCHED]		= "touched_functions",
+		[FILES_AVAILABLE]	= "available_filter_functions",
+		[FILES_AVAILABLE_ADDRS]	= "available_filter_functions_addrs",
+		[FILES_ENABLED]		= "enabled_functions",
+		[FILES_TOUCHED]		= "touched_functions",
 	};
 
 	for (unsigned long i = 0; i < ARRAY_SIZE(lists); i++)
-		trace_create_file(lists[i], TRACE_MODE_READ, d_tracer, (void *)i, &site_list_fops);
-	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &callsets_fops);
+		trace_create_file(lists[i], TRACE_MODE_READ, d_tracer, (void *)i, &files_list_fops);
+	trace_create_file("callsets", TRACE_MODE_READ, d_tracer, NULL, &files_callsets_fops);
 	ftrace_hooks_create_file(d_tracer);
 	ftrace_create_filter_files(NULL, d_tracer);
 	ftrace_profile_init_tracefs(d_tracer);

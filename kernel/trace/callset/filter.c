@@ -53,10 +53,10 @@
 #include "../trace.h"
 
 /* All filters that name sites or wait for modules. */
-static LIST_HEAD(filters_in_use);
+static LIST_HEAD(filter_in_use);
 
 /* Whether text that a set has sites in can go away: a module's, or init text. */
-static bool site_set_may_go(const struct ftrace_site_set *set)
+static bool filter_set_may_go(const struct ftrace_site_set *set)
 {
 	return set && set->nr && (!is_kernel_text(set->ip[0]) ||
 				  !is_kernel_text(set->ip[set->nr - 1]));
@@ -74,14 +74,14 @@ static bool site_set_may_go(const struct ftrace_site_set *set)
  */
 void ftrace_filter_track(struct ftrace_filter *filter)
 {
-	bool wanted = site_set_may_go(filter->only) || site_set_may_go(filter->not) ||
-		      site_set_may_go(filter->throttled) || !list_empty(&filter->waiting) ||
+	bool wanted = filter_set_may_go(filter->only) || filter_set_may_go(filter->not) ||
+		      filter_set_may_go(filter->throttled) || !list_empty(&filter->waiting) ||
 		      !list_empty(&filter->waiting_not);
 
 	if (!wanted)
 		list_del_init(&filter->pending);
 	else if (list_empty(&filter->pending))
-		list_add_tail(&filter->pending, &filters_in_use);
+		list_add_tail(&filter->pending, &filter_in_use);
 }
 
 /* The patterns of a filter that wait for their modules. */
@@ -106,8 +106,8 @@ static void filter_free_content(struct ftrace_filter *filter)
 /* Edits */
 
 /* Whether a pattern is one to wait with, or to stop waiting with. */
-static bool edit_waits(const struct ftrace_edit *edit, const struct list_head *list,
-		       const struct ftrace_word *what)
+static bool filter_edit_waits(const struct ftrace_edit *edit, const struct list_head *list,
+			      const struct ftrace_word *what)
 {
 	/* A module that is named may still come, or come again. */
 	if (!what->module || !*what->module || !strcmp(what->module, "*"))
@@ -142,7 +142,7 @@ int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *
 
 	what.sites = sites;
 	what.func = *func ? func : "*";
-	if (!edit_waits(edit, list, &what)) {
+	if (!filter_edit_waits(edit, list, &what)) {
 		if (!sites->nr)
 			return -EINVAL;
 		what.func = NULL;
@@ -155,8 +155,8 @@ int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *
  * The sets that a filter gets by an edit: @to[0], the sites that it wants, or NULL,
  * and @to[1], those to leave out. Even on failure, both are to be freed.
  */
-static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude,
-		     struct ftrace_site_set *to[2])
+static int filter_edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filter,
+			    bool exclude, struct ftrace_site_set *to[2])
 {
 	const struct ftrace_site_set *now[] = { filter->only, filter->not };
 	bool gone = edit->lost || (!edit->clear && now[exclude] && !now[exclude]->nr);
@@ -175,14 +175,14 @@ static int edit_plan(const struct ftrace_edit *edit, struct ftrace_filter *filte
 }
 
 /* Uses @edit up; on failure the filter is as it was. As ftrace_refilter(), otherwise. */
-static int edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude)
+static int filter_edit_commit(struct ftrace_edit *edit, struct ftrace_filter *filter, bool exclude)
 {
 	struct ftrace_site_set *to[2] = { };
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ret = edit_plan(edit, filter, exclude, to) ?: ftrace_refilter(filter, to[0], to[1]);
+	ret = filter_edit_plan(edit, filter, exclude, to) ?: ftrace_refilter(filter, to[0], to[1]);
 	if (ret) {
 		ftrace_site_set_free(to[0]);
 		ftrace_site_set_free(to[1]);
@@ -224,8 +224,8 @@ int ftrace_filter_throttle(struct ftrace_filter *filter, struct ftrace_site_set 
 /* Modules and other text that comes and goes */
 
 /* Adds the sites in @mod of a word that waits to @edit. Return: how many; or -ENOMEM. */
-static int waiting_match(const struct ftrace_word *waiting, struct module *mod,
-			 struct ftrace_edit *edit)
+static int filter_match_waiting(const struct ftrace_word *waiting, struct module *mod,
+				struct ftrace_edit *edit)
 {
 	struct ftrace_site_set *found __free(site_set) = NULL;
 	int ret = ftrace_match_module(waiting->module, mod);
@@ -253,14 +253,14 @@ static int filter_module_loading(struct ftrace_filter *filter, bool exclude, str
 		return 0;
 	ftrace_edit_init(&edit, false);
 	list_for_each_entry_safe(waiting, next, list, node) {
-		ret = waiting_match(waiting, mod, &edit);
+		ret = filter_match_waiting(waiting, mod, &edit);
 		if (ret < 0)
 			break;
 		if (ret)
 			list_move_tail(&waiting->node, &due);
 	}
 	if (ret >= 0)
-		ret = list_empty(&due) ? 0 : edit_commit(&edit, filter, exclude);
+		ret = list_empty(&due) ? 0 : filter_edit_commit(&edit, filter, exclude);
 	if (ret)
 		list_splice(&due, list);
 	else
@@ -283,7 +283,7 @@ int ftrace_filter_module_loading(struct module *mod)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
+	list_for_each_entry_safe(filter, next, &filter_in_use, pending) {
 		/* First the sites to leave out, so that they are not attached meanwhile. */
 		int err = filter_module_loading(filter, true, mod) ?:
 			  filter_module_loading(filter, false, mod);
@@ -317,7 +317,7 @@ void ftrace_filter_forget_range(unsigned long start, unsigned long end)
 	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_words_forget_range(start, end);
-	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
+	list_for_each_entry_safe(filter, next, &filter_in_use, pending) {
 		filter_forget(filter, start, end);
 		ftrace_filter_track(filter);
 	}
@@ -342,7 +342,7 @@ void ftrace_filter_forget_module(struct module *mod)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	list_for_each_entry_safe(filter, next, &filters_in_use, pending) {
+	list_for_each_entry_safe(filter, next, &filter_in_use, pending) {
 		if (within_module((unsigned long)filter, mod))
 			filter_free_content(filter);
 	}
@@ -351,7 +351,7 @@ void ftrace_filter_forget_module(struct module *mod)
 /* Filters set by other kernel code */
 
 /**
- * struct owner_edit - a change of a filter by the owner of the ops
+ * struct filter_owner_edit - a change of a filter by the owner of the ops
  * @ops: the ops, registered or not
  * @buf: a pattern of functions to add, which may name their module, or NULL
  * @len: its length
@@ -361,7 +361,7 @@ void ftrace_filter_forget_module(struct module *mod)
  * @reset: begin with an empty filter
  * @exclude: it is the sites to leave out that are edited
  */
-struct owner_edit {
+struct filter_owner_edit {
 	struct ftrace_ops	*ops;
 	const unsigned char	*buf;
 	int			len;
@@ -384,7 +384,7 @@ static char *filter_cut_module(char *word)
 }
 
 /* A bootconfig names the functions of modules here, long before they are loaded. */
-static int owner_edit_pattern(const struct owner_edit *e, struct ftrace_edit *edit)
+static int filter_owner_pattern(const struct filter_owner_edit *e, struct ftrace_edit *edit)
 {
 	char *word __free(kfree) = kstrndup((const char *)e->buf, e->len, GFP_KERNEL);
 	char *func, *module;
@@ -396,7 +396,7 @@ static int owner_edit_pattern(const struct owner_edit *e, struct ftrace_edit *ed
 	return ftrace_edit_pattern(edit, func, module, filter_waiting(e->ops->filter, e->exclude));
 }
 
-static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
+static int filter_owner_ips(const struct filter_owner_edit *e, struct ftrace_edit *edit)
 {
 	struct ftrace_site_set *sites __free(site_set) = ftrace_site_set_alloc(e->cnt);
 	unsigned int nr;
@@ -420,22 +420,22 @@ static int owner_edit_ips(const struct owner_edit *e, struct ftrace_edit *edit)
 }
 
 /* Even on failure, @edit is to be destroyed. */
-static int owner_edit_start(const struct owner_edit *e, struct ftrace_edit *edit)
+static int filter_owner_start(const struct filter_owner_edit *e, struct ftrace_edit *edit)
 {
 	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_edit_init(edit, e->reset);
 	ftrace_ops_init(e->ops);
 	if (e->ips)
-		return owner_edit_ips(e, edit);
-	return e->buf ? owner_edit_pattern(e, edit) : 0;
+		return filter_owner_ips(e, edit);
+	return e->buf ? filter_owner_pattern(e, edit) : 0;
 }
 
 /*
  * Takes sites away from an ops that is not registered. The owner may free the ops next,
  * even if this fails, so it takes no memory.
  */
-static int owner_edit_take_back(const struct owner_edit *e)
+static int filter_owner_take_back(const struct filter_owner_edit *e)
 {
 	struct ftrace_filter *filter = e->ops->filter;
 
@@ -460,7 +460,7 @@ static int owner_edit_take_back(const struct owner_edit *e)
 	return 0;
 }
 
-static int owner_edit_commit(const struct owner_edit *e)
+static int filter_owner_commit(const struct filter_owner_edit *e)
 {
 	struct ftrace_edit edit;
 	int ret;
@@ -470,16 +470,16 @@ static int owner_edit_commit(const struct owner_edit *e)
 	ftrace_ops_init(e->ops);
 	if (e->remove && !e->reset && !(e->ops->flags & FTRACE_OPS_FL_ENABLED) &&
 	    e->ops->filter == &e->ops->own_filter)
-		return owner_edit_take_back(e);
+		return filter_owner_take_back(e);
 
-	ret = owner_edit_start(e, &edit) ?: edit_commit(&edit, e->ops->filter, e->exclude);
+	ret = filter_owner_start(e, &edit) ?: filter_edit_commit(&edit, e->ops->filter, e->exclude);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
 
 /* Has a registered ops agree to the sites that it comes to share, as registering it does. */
-static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set **added,
-			    struct ftrace_site_set **removed)
+static int filter_owner_check(const struct filter_owner_edit *e, struct ftrace_site_set **added,
+			      struct ftrace_site_set **removed)
 {
 	struct ftrace_site_set *old __free(site_set) = NULL;
 	struct ftrace_site_set *new __free(site_set) = NULL;
@@ -490,7 +490,7 @@ static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set *
 
 	guard(mutex)(&ftrace_lock);
 
-	ret = owner_edit_start(e, &edit) ?: edit_plan(&edit, filter, e->exclude, to);
+	ret = filter_owner_start(e, &edit) ?: filter_edit_plan(&edit, filter, e->exclude, to);
 	/* No ops can decide for all functions where they go on. */
 	if (!ret && !to[0])
 		ret = -EINVAL;
@@ -513,40 +513,40 @@ static int owner_edit_check(const struct owner_edit *e, struct ftrace_site_set *
  * For a registered ops that may go around its functions. ftrace_lock is not held
  * while the other ops are told, and sites may go meanwhile, so the edit is made twice.
  */
-static int owner_edit_around(const struct owner_edit *e)
+static int filter_owner_around(const struct filter_owner_edit *e)
 {
 	struct ftrace_site_set *removed __free(site_set) = NULL;
 	struct ftrace_site_set *added __free(site_set) = NULL;
 	bool peers = e->ops->flags & FTRACE_OPS_FL_IPMODIFY;
-	int ret = owner_edit_check(e, &added, &removed);
+	int ret = filter_owner_check(e, &added, &removed);
 
 	if (!ret && peers)
 		ret = ftrace_share_tell_peers(e->ops, added,
 					      FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
 	if (!ret)
-		ret = owner_edit_commit(e);
+		ret = filter_owner_commit(e);
 	if (!ret && peers)
 		ftrace_share_tell_peers(e->ops, removed,
 					FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
 	return ret;
 }
 
-static int owner_edit_shared(const struct owner_edit *e)
+static int owner_edit_shared(const struct filter_owner_edit *e)
 {
 	guard(mutex)(&ftrace_share_mutex);
 
 	if (e->ops->flags & FTRACE_OPS_FL_ENABLED)
-		return owner_edit_around(e);
-	return owner_edit_commit(e);
+		return filter_owner_around(e);
+	return filter_owner_commit(e);
 }
 
-static int owner_edit(const struct owner_edit *e)
+static int filter_owner_edit(const struct filter_owner_edit *e)
 {
 	unsigned long end = 0;
 	int ret;
 
 	if (!(e->ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)))
-		return owner_edit_commit(e);
+		return filter_owner_commit(e);
 	/* The owner of a direct ops is told at once, as it is the one to change that. */
 	do {
 		ret = owner_edit_shared(e);
@@ -557,7 +557,7 @@ static int owner_edit(const struct owner_edit *e)
 static int filter_set_pattern(struct ftrace_ops *ops, const unsigned char *buf, int len,
 			      int reset, bool exclude)
 {
-	return owner_edit(&(struct owner_edit) {
+	return filter_owner_edit(&(struct filter_owner_edit) {
 		.ops = ops, .buf = buf, .len = len, .reset = reset, .exclude = exclude,
 	});
 }
@@ -641,7 +641,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 int ftrace_set_filter_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt,
 			  int remove, int reset)
 {
-	return owner_edit(&(struct owner_edit) {
+	return filter_owner_edit(&(struct filter_owner_edit) {
 		.ops = ops, .ips = ips, .cnt = cnt, .remove = remove, .reset = reset,
 	});
 }
@@ -785,7 +785,7 @@ static const struct ftrace_site_set *filter_sites(const struct ftrace_word_file 
 
 static int filter_commit(struct ftrace_word_file *f)
 {
-	return edit_commit(&f->edit, filter_of(f), f->exclude);
+	return filter_edit_commit(&f->edit, filter_of(f), f->exclude);
 }
 
 /* The functions of the filter that the guard has taken away for a time. */
@@ -920,12 +920,12 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 /* The kernel command line */
 
 DEFINE_EARLY_LIST(filter_param, "ftrace_filter");
-DEFINE_EARLY_LIST(notrace_param, "ftrace_notrace");
+DEFINE_EARLY_LIST(filter_notrace_param, "ftrace_notrace");
 
 /* The startup tests leave a filter of the command line alone. */
 bool ftrace_filter_param __initdata;
 
-static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool exclude)
+static void __init filter_set_early(struct ftrace_ops *ops, char *buf, bool exclude)
 {
 	struct ftrace_edit edit;
 	char *word;
@@ -944,7 +944,7 @@ static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool excl
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, module)]);
 	}
-	if (edit_commit(&edit, ops->filter, exclude))
+	if (filter_edit_commit(&edit, ops->filter, exclude))
 		pr_warn("filters of the command line are not applied\n");
 	ftrace_edit_destroy(&edit);
 }
@@ -960,7 +960,7 @@ static void __init set_early_filter(struct ftrace_ops *ops, char *buf, bool excl
 void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enable)
 {
 	guard(mutex)(&ftrace_lock);
-	set_early_filter(ops, buf, !enable);
+	filter_set_early(ops, buf, !enable);
 }
 
 /**
@@ -970,11 +970,11 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
  */
 void __init ftrace_set_early_filters(void)
 {
-	ftrace_filter_param = filter_param[0] || notrace_param[0];
+	ftrace_filter_param = filter_param[0] || filter_notrace_param[0];
 	if (filter_param[0])
-		set_early_filter(&global_ops, filter_param, false);
-	if (notrace_param[0])
-		set_early_filter(&global_ops, notrace_param, true);
+		filter_set_early(&global_ops, filter_param, false);
+	if (filter_notrace_param[0])
+		filter_set_early(&global_ops, filter_notrace_param, true);
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST

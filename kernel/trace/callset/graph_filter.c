@@ -49,14 +49,14 @@
 #include "../trace.h"
 
 /**
- * struct graph_list - one of the two lists
+ * struct graph_filter_list - one of the two lists
  * @sites: its sites, or NULL; changes under ftrace_lock
  */
-struct graph_list {
+struct graph_filter_list {
 	struct ftrace_site_set __rcu	*sites;
 };
 
-static struct graph_list graph_only, graph_not;
+static struct graph_filter_list graph_filter_only, graph_filter_not;
 
 /* Whether one of them has a set. */
 bool ftrace_graph_filtered __read_mostly;
@@ -64,13 +64,13 @@ bool ftrace_graph_filtered __read_mostly;
 /* The tests */
 
 /* Disabled preemption keeps the set; RCU may not be watching. */
-static const struct ftrace_site_set *graph_list_sites(const struct graph_list *list)
+static const struct ftrace_site_set *graph_filter_list_sites(const struct graph_filter_list *list)
 {
 	return rcu_dereference_raw_check(list->sites);
 }
 
-static bool graph_starts(const struct ftrace_site_set *only, unsigned long *task_var,
-			 const struct ftrace_graph_ent *trace)
+static bool graph_filter_starts_at(const struct ftrace_site_set *only, unsigned long *task_var,
+				   const struct ftrace_graph_ent *trace)
 {
 	if (!only)
 		return true;
@@ -96,7 +96,7 @@ static bool graph_starts(const struct ftrace_site_set *only, unsigned long *task
  */
 bool ftrace_graph_starts(unsigned long *task_var, const struct ftrace_graph_ent *trace)
 {
-	return graph_starts(graph_list_sites(&graph_only), task_var, trace);
+	return graph_filter_starts_at(graph_filter_list_sites(&graph_filter_only), task_var, trace);
 }
 
 /**
@@ -108,17 +108,18 @@ bool ftrace_graph_starts(unsigned long *task_var, const struct ftrace_graph_ent 
  */
 bool ftrace_graph_hides(unsigned long ip)
 {
-	return ftrace_site_set_has(graph_list_sites(&graph_not), ip);
+	return ftrace_site_set_has(graph_filter_list_sites(&graph_filter_not), ip);
 }
 
 /* Changing the lists */
 
-static void graph_sites_free(struct ftrace_retiree *retiree)
+static void graph_filter_sites_free(struct ftrace_retiree *retiree)
 {
 	ftrace_site_set_free(container_of(retiree, struct ftrace_site_set, retiree));
 }
 
-static void graph_list_forget(struct graph_list *list, unsigned long start, unsigned long end)
+static void graph_filter_list_forget(struct graph_filter_list *list, unsigned long start,
+				     unsigned long end)
 {
 	ftrace_site_set_forget(rcu_dereference_protected(list->sites,
 							 lockdep_is_held(&ftrace_lock)),
@@ -136,15 +137,15 @@ static void graph_list_forget(struct graph_list *list, unsigned long start, unsi
  */
 void ftrace_graph_filter_forget_range(unsigned long start, unsigned long end)
 {
-	graph_list_forget(&graph_only, start, end);
-	graph_list_forget(&graph_not, start, end);
+	graph_filter_list_forget(&graph_filter_only, start, end);
+	graph_filter_list_forget(&graph_filter_not, start, end);
 }
 
 /* Words */
 
 /* -EINVAL if nothing matches; -ENOENT if no site of it is in the list to be taken away. */
-static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *list,
-			   const char *word)
+static int graph_filter_edit_word(struct ftrace_edit *edit, const struct graph_filter_list *list,
+				  const char *word)
 {
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 
@@ -157,20 +158,20 @@ static int graph_edit_word(struct ftrace_edit *edit, const struct graph_list *li
 		return PTR_ERR(sites);
 	if (!sites->nr)
 		return -EINVAL;
-	if (!ftrace_edit_finds(edit, graph_list_sites(list), sites))
+	if (!ftrace_edit_finds(edit, graph_filter_list_sites(list), sites))
 		return -ENOENT;
 	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = sites, .remove = true });
 }
 
-static bool graph_has_sites(const struct graph_list *list)
+static bool graph_filter_has_sites(const struct graph_filter_list *list)
 {
 	return rcu_access_pointer(list->sites);
 }
 
 /* On failure the list is as it was. */
-static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *list)
+static int graph_filter_edit_commit(const struct ftrace_edit *edit, struct graph_filter_list *list)
 {
-	struct ftrace_site_set *sites = ftrace_edit_result(edit, graph_list_sites(list));
+	struct ftrace_site_set *sites = ftrace_edit_result(edit, graph_filter_list_sites(list));
 
 	if (!sites)
 		return -ENOMEM;
@@ -180,21 +181,22 @@ static int graph_edit_commit(const struct ftrace_edit *edit, struct graph_list *
 	}
 	sites = rcu_replace_pointer(list->sites, sites, lockdep_is_held(&ftrace_lock));
 	WRITE_ONCE(ftrace_graph_filtered,
-		   graph_has_sites(&graph_only) || graph_has_sites(&graph_not));
+		   graph_filter_has_sites(&graph_filter_only) ||
+		   graph_filter_has_sites(&graph_filter_not));
 	if (sites) {
-		sites->retiree = (struct ftrace_retiree) { .free = graph_sites_free };
+		sites->retiree = (struct ftrace_retiree) { .free = graph_filter_sites_free };
 		ftrace_retire(&sites->retiree);
 	}
 	return 0;
 }
 
-static int graph_take(struct ftrace_word_file *f, char *word)
+static int graph_filter_take(struct ftrace_word_file *f, char *word)
 {
 	int ret;
 
 	f->pos = *word == '!';
 	scoped_guard(mutex, &ftrace_lock)
-		ret = graph_edit_word(&f->edit, f->owner, word);
+		ret = graph_filter_edit_word(&f->edit, f->owner, word);
 
 	if (ret == -ENOENT) {
 		/* To the user, it is one more word that matches nothing. */
@@ -206,31 +208,32 @@ static int graph_take(struct ftrace_word_file *f, char *word)
 	return ret;
 }
 
-static const struct ftrace_site_set *graph_sites(const struct ftrace_word_file *f)
+static const struct ftrace_site_set *graph_filter_sites(const struct ftrace_word_file *f)
 {
-	return graph_list_sites(f->owner);
+	return graph_filter_list_sites(f->owner);
 }
 
-static int graph_commit(struct ftrace_word_file *f)
+static int graph_filter_commit(struct ftrace_word_file *f)
 {
-	return graph_edit_commit(&f->edit, f->owner);
+	return graph_filter_edit_commit(&f->edit, f->owner);
 }
 
-static const struct ftrace_word_ops graph_word_ops = {
+static const struct ftrace_word_ops graph_filter_word_ops = {
 	.name	= { "set_graph_function", "set_graph_notrace" },
-	.take	= graph_take,
-	.sites	= graph_sites,
-	.commit	= graph_commit,
+	.take	= graph_filter_take,
+	.sites	= graph_filter_sites,
+	.commit	= graph_filter_commit,
 };
 
-static int graph_file_open(struct inode *inode, struct file *file)
+static int graph_filter_open(struct inode *inode, struct file *file)
 {
-	return ftrace_word_file_open(file, &graph_word_ops, NULL, inode->i_private,
-				     inode->i_private == &graph_not ? FTRACE_ITER_NOTRACE : 0);
+	return ftrace_word_file_open(file, &graph_filter_word_ops, NULL, inode->i_private,
+				     inode->i_private == &graph_filter_not ?
+				     FTRACE_ITER_NOTRACE : 0);
 }
 
-static const struct file_operations graph_list_fops = {
-	.open		= graph_file_open,
+static const struct file_operations graph_filter_fops = {
+	.open		= graph_filter_open,
 	.read		= seq_read,
 	.write		= ftrace_word_file_write,
 	.llseek		= tracing_lseek,
@@ -241,20 +244,21 @@ static int __init graph_filter_init_tracefs(void)
 {
 	if (tracing_init_dentry())
 		return 0;
-	trace_create_file("set_graph_function", TRACE_MODE_WRITE, NULL, &graph_only,
-			  &graph_list_fops);
-	trace_create_file("set_graph_notrace", TRACE_MODE_WRITE, NULL, &graph_not,
-			  &graph_list_fops);
+	trace_create_file("set_graph_function", TRACE_MODE_WRITE, NULL, &graph_filter_only,
+			  &graph_filter_fops);
+	trace_create_file("set_graph_notrace", TRACE_MODE_WRITE, NULL, &graph_filter_not,
+			  &graph_filter_fops);
 	return 0;
 }
 fs_initcall(graph_filter_init_tracefs);
 
 /* The kernel command line */
 
-DEFINE_EARLY_LIST(graph_only_param, "ftrace_graph_filter");
-DEFINE_EARLY_LIST(graph_not_param, "ftrace_graph_notrace");
+DEFINE_EARLY_LIST(graph_filter_only_param, "ftrace_graph_filter");
+DEFINE_EARLY_LIST(graph_filter_not_param, "ftrace_graph_notrace");
 
-static void __init graph_list_set_early(struct graph_list *list, char *words, const char *name)
+static void __init graph_filter_set_early(struct graph_filter_list *list, char *words,
+					  const char *name)
 {
 	struct ftrace_edit edit;
 	char *word;
@@ -263,11 +267,11 @@ static void __init graph_list_set_early(struct graph_list *list, char *words, co
 
 	ftrace_edit_init(&edit, false);
 	while ((word = strsep(&words, ","))) {
-		if (*word && graph_edit_word(&edit, list, word))
+		if (*word && graph_filter_edit_word(&edit, list, word))
 			pr_warn("command line: \"%s\": %s\n", word,
 				ftrace_word_errors[ftrace_why_no_site(word, NULL)]);
 	}
-	if (graph_edit_commit(&edit, list))
+	if (graph_filter_edit_commit(&edit, list))
 		pr_warn("%s of the command line is not applied\n", name);
 	ftrace_edit_destroy(&edit);
 }
@@ -275,18 +279,20 @@ static void __init graph_list_set_early(struct graph_list *list, char *words, co
 /* The tracer that ftrace= names starts with the core_initcalls. */
 static int __init graph_filter_init(void)
 {
-	graph_list_set_early(&graph_only, graph_only_param, graph_word_ops.name[0]);
-	graph_list_set_early(&graph_not, graph_not_param, graph_word_ops.name[1]);
+	graph_filter_set_early(&graph_filter_only, graph_filter_only_param,
+			       graph_filter_word_ops.name[0]);
+	graph_filter_set_early(&graph_filter_not, graph_filter_not_param,
+			       graph_filter_word_ops.name[1]);
 	return 0;
 }
 early_initcall(graph_filter_init);
 
 /* As written to max_graph_depth */
-static int __init graph_max_depth_param(char *text)
+static int __init graph_filter_max_depth_param(char *text)
 {
 	return !kstrtouint(text, 0, &fgraph_max_depth);
 }
-__setup("ftrace_graph_max_depth=", graph_max_depth_param);
+__setup("ftrace_graph_max_depth=", graph_filter_max_depth_param);
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
 #include "tests/graph_filter_kunit.c"

@@ -24,7 +24,7 @@
 
 /* They grow at boot only, by one initcall after the other. */
 LIST_HEAD(ftrace_hook_listers);
-static LIST_HEAD(hook_kinds);
+static LIST_HEAD(hooks_kinds);
 
 /**
  * ftrace_hook_lister_register - have hooks listed by their subsystem
@@ -45,7 +45,7 @@ void __init ftrace_hook_lister_register(struct ftrace_hook_lister *lister)
  */
 void __init ftrace_hook_kind_register(struct ftrace_hook_kind *kind)
 {
-	list_add_tail(&kind->node, &hook_kinds);
+	list_add_tail(&kind->node, &hooks_kinds);
 }
 
 /* Adding lines */
@@ -120,7 +120,7 @@ void ftrace_hooks_found(struct ftrace_hooks *hooks, unsigned long addr, const ch
 {
 	const struct ftrace_hook_kind *k;
 
-	list_for_each_entry(k, &hook_kinds, node) {
+	list_for_each_entry(k, &hooks_kinds, node) {
 		if (k->callback != callback)
 			continue;
 		if (k->show)

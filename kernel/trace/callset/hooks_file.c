@@ -53,7 +53,7 @@
 /* The ops of sites */
 
 /* The instance that an ops works for, or NULL. Context: trace_types_lock is held. */
-static struct trace_array *hook_instance(const struct ftrace_ops *ops)
+static struct trace_array *hooks_instance(const struct ftrace_ops *ops)
 {
 	const void *private = ops->private;
 	struct trace_array *tr;
@@ -69,7 +69,7 @@ static struct trace_array *hook_instance(const struct ftrace_ops *ops)
 	return NULL;
 }
 
-static int hook_cost(const struct ftrace_ops *ops)
+static int hooks_cost(const struct ftrace_ops *ops)
 {
 	if (!ops->guarded)
 		return HOOK_NO_COST;
@@ -79,7 +79,7 @@ static int hook_cost(const struct ftrace_ops *ops)
 }
 
 /* How often an instance records or times a function; U64_MAX for each call. */
-static u64 hook_records(struct trace_array *tr, unsigned long ip)
+static u64 hooks_records(struct trace_array *tr, unsigned long ip)
 {
 	u64 rate;
 
@@ -92,7 +92,7 @@ static u64 hook_records(struct trace_array *tr, unsigned long ip)
 static void hooks_list_ops(struct ftrace_hooks *hooks, unsigned long ip,
 			   const struct ftrace_callset *cs, struct ftrace_ops *ops)
 {
-	struct trace_array *tr = hook_instance(ops);
+	struct trace_array *tr = hooks_instance(ops);
 
 	/* In place of one that is gone. */
 	if (ftrace_ops_callback(ops) == ftrace_stub)
@@ -104,8 +104,8 @@ static void hooks_list_ops(struct ftrace_hooks *hooks, unsigned long ip,
 		ftrace_hooks_add(hooks, ip, "tracer", "%s%s%s", tr->name ?: "",
 				 tr->name ? ":" : "", tr->current_trace->name);
 		if (hooks->nr) {
-			hooks->hook[hooks->nr - 1].cost = hook_cost(ops);
-			hooks->hook[hooks->nr - 1].records = hook_records(tr, ip);
+			hooks->hook[hooks->nr - 1].cost = hooks_cost(ops);
+			hooks->hook[hooks->nr - 1].records = hooks_records(tr, ip);
 		}
 	} else {
 		ftrace_hooks_found(hooks, ip, "callback", ftrace_ops_callback(ops), ops);
@@ -129,7 +129,7 @@ static void hooks_list_sites(struct ftrace_hooks *hooks)
 
 /* Lines by address, those of a function as they came */
 
-static int hook_cmp(const void *a, const void *b)
+static int hooks_cmp(const void *a, const void *b)
 {
 	const struct ftrace_hook *x = a, *y = b;
 
@@ -137,7 +137,7 @@ static int hook_cmp(const void *a, const void *b)
 }
 
 /* That of the instance that sees most of the calls. */
-static u64 hook_rate(unsigned long ip)
+static u64 hooks_rate(unsigned long ip)
 {
 	u64 rate, most = HOOK_NO_RATE;
 	struct trace_array *tr;
@@ -158,7 +158,7 @@ static void hooks_find_rates(struct ftrace_hooks *hooks)
 		if (i && hook[i].addr == hook[i - 1].addr)
 			hook[i].rate = hook[i - 1].rate;
 		else if (ftrace_site_find(hook[i].addr))
-			hook[i].rate = hook_rate(hook[i].addr);
+			hook[i].rate = hooks_rate(hook[i].addr);
 	}
 }
 
@@ -175,7 +175,7 @@ static int hooks_collect(struct ftrace_hooks *hooks)
 	hooks_list_sites(hooks);
 	if (hooks->failed)
 		return -ENOMEM;
-	sort(hooks->hook, hooks->nr, sizeof(*hooks->hook), hook_cmp, NULL);
+	sort(hooks->hook, hooks->nr, sizeof(*hooks->hook), hooks_cmp, NULL);
 	hooks_find_rates(hooks);
 	return 0;
 }
@@ -201,7 +201,7 @@ static void hooks_seq_stop(struct seq_file *m, void *v)
 {
 }
 
-static void hook_show_cost(struct seq_file *m, const struct ftrace_hook *hook)
+static void hooks_show_cost(struct seq_file *m, const struct ftrace_hook *hook)
 {
 	u64 cost = hook->cost == HOOK_NO_COST ? 0 : trace_guard_cost(hook->cost), part;
 
@@ -238,7 +238,7 @@ static int hooks_seq_show(struct seq_file *m, void *v)
 	if (offset && !ftrace_location(hook->addr))
 		seq_printf(m, "+%#lx", offset);
 	seq_printf(m, "\t%s", module ?: "-");
-	hook_show_cost(m, hook);
+	hooks_show_cost(m, hook);
 	seq_putc(m, '\t');
 	/* An instance may have any name. */
 	seq_escape(m, hooks->text + hook->text, "\n");

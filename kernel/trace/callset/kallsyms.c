@@ -32,45 +32,45 @@
 #ifdef CONFIG_MODULES
 
 /**
- * struct init_func - a function of init text that is gone
+ * struct kallsyms_init_func - a function of init text that is gone
  * @start: where it began
  * @size: its size, in bytes
  * @name: its name
  */
-struct init_func {
+struct kallsyms_init_func {
 	unsigned long	start;
 	unsigned long	size;
 	char		*name;
 };
 
 /**
- * struct init_names - the functions of a module's init text
- * @node: in init_names_list
+ * struct kallsyms_init_names - the functions of a module's init text
+ * @node: in kallsyms_init_list
  * @rcu: frees it
  * @mod: the module
  * @nr: how many of @func there are
  * @func: those that could be traced
  */
-struct init_names {
+struct kallsyms_init_names {
 	struct list_head	node;
 	struct rcu_head		rcu;
 	struct module		*mod;
 	unsigned int		nr;
-	struct init_func	func[];
+	struct kallsyms_init_func func[];
 };
 
-static LIST_HEAD(init_names_list);
+static LIST_HEAD(kallsyms_init_list);
 
-static void init_names_free(struct rcu_head *rcu)
+static void kallsyms_init_names_free(struct rcu_head *rcu)
 {
-	struct init_names *names = container_of(rcu, struct init_names, rcu);
+	struct kallsyms_init_names *names = container_of(rcu, struct kallsyms_init_names, rcu);
 
 	for (unsigned int i = 0; i < names->nr; i++)
 		kfree(names->func[i].name);
 	kfree(names);
 }
 
-static bool init_func_save(struct init_func *func, unsigned long ip)
+static bool kallsyms_init_func_save(struct kallsyms_init_func *func, unsigned long ip)
 {
 	char name[KSYM_NAME_LEN];
 	unsigned long offset;
@@ -91,7 +91,7 @@ static bool init_func_save(struct init_func *func, unsigned long ip)
  */
 void ftrace_kallsyms_save_init(const struct ftrace_table *table)
 {
-	struct init_names *names;
+	struct kallsyms_init_names *names;
 	struct ftrace_record *rec;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -105,8 +105,9 @@ void ftrace_kallsyms_save_init(const struct ftrace_table *table)
 		return;
 	names->mod = table->mod;
 	for_each_ftrace_rec(table, rec)
-		names->nr += init_func_save(&names->func[names->nr], ftrace_rec_ip(table, rec));
-	list_add_rcu(&names->node, &init_names_list);
+		names->nr += kallsyms_init_func_save(&names->func[names->nr],
+						     ftrace_rec_ip(table, rec));
+	list_add_rcu(&names->node, &kallsyms_init_list);
 }
 
 /**
@@ -117,24 +118,25 @@ void ftrace_kallsyms_save_init(const struct ftrace_table *table)
  */
 void ftrace_kallsyms_forget_module(const struct module *mod)
 {
-	struct init_names *names, *next;
+	struct kallsyms_init_names *names, *next;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	list_for_each_entry_safe(names, next, &init_names_list, node) {
+	list_for_each_entry_safe(names, next, &kallsyms_init_list, node) {
 		if (names->mod != mod)
 			continue;
 		list_del_rcu(&names->node);
-		call_rcu(&names->rcu, init_names_free);
+		call_rcu(&names->rcu, kallsyms_init_names_free);
 	}
 }
 
 /* Return: the names that have @addr, with the function in @func; or NULL. */
-static struct init_names *init_names_find(unsigned long addr, struct init_func **func)
+static struct kallsyms_init_names *kallsyms_init_names_find(unsigned long addr,
+							    struct kallsyms_init_func **func)
 {
-	struct init_names *names;
+	struct kallsyms_init_names *names;
 
-	list_for_each_entry_lockless(names, &init_names_list, node) {
+	list_for_each_entry_lockless(names, &kallsyms_init_list, node) {
 		for (unsigned int i = 0; i < names->nr; i++) {
 			*func = &names->func[i];
 			if (addr - (*func)->start < (*func)->size)
@@ -159,16 +161,16 @@ static struct init_names *init_names_find(unsigned long addr, struct init_func *
 int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned long *off,
 			      char **modname, const unsigned char **modbuildid, char *sym)
 {
-	struct init_names *names = NULL;
+	struct kallsyms_init_names *names = NULL;
 	const struct ftrace_code *code;
-	struct init_func *func;
+	struct kallsyms_init_func *func;
 
 	guard(preempt_notrace)();
 
 	/* First the text that is there now: it may be where init text was. */
 	code = ftrace_code_find(addr);
 	if (!code)
-		names = init_names_find(addr, &func);
+		names = kallsyms_init_names_find(addr, &func);
 	if (!code && !names)
 		return 0;
 	if (size)
@@ -184,7 +186,7 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned 
 
 #endif /* CONFIG_MODULES */
 
-static void kallsym_fill(char *name, const char *from, char *module_name, const char *module)
+static void kallsyms_fill(char *name, const char *from, char *module_name, const char *module)
 {
 	strscpy(name, from, KSYM_NAME_LEN);
 	strscpy(module_name, module, MODULE_NAME_LEN);
@@ -211,9 +213,9 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 	guard(preempt_notrace)();
 
 #ifdef CONFIG_MODULES
-	struct init_names *names;
+	struct kallsyms_init_names *names;
 
-	list_for_each_entry_lockless(names, &init_names_list, node) {
+	list_for_each_entry_lockless(names, &kallsyms_init_list, node) {
 		if (symnum >= names->nr) {
 			symnum -= names->nr;
 			continue;
@@ -221,7 +223,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 		*value = names->func[symnum].start;
 		*type = 'T';
 		*exported = 1;
-		kallsym_fill(name, names->func[symnum].name, module_name, names->mod->name);
+		kallsyms_fill(name, names->func[symnum].name, module_name, names->mod->name);
 		return 0;
 	}
 #endif
@@ -231,7 +233,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 		*value = cs->tramp;
 		*type = 't';
 		*exported = 0;
-		kallsym_fill(name, FTRACE_TRAMPOLINE_SYM, module_name, FTRACE_TRAMPOLINE_MOD);
+		kallsyms_fill(name, FTRACE_TRAMPOLINE_SYM, module_name, FTRACE_TRAMPOLINE_MOD);
 		return 0;
 	}
 	return -ERANGE;

@@ -35,7 +35,7 @@
 /* Patterns */
 
 /**
- * struct site_pattern - a parsed pattern
+ * struct match_pattern - a parsed pattern
  * @type: how to compare
  * @text: with which text
  * @len: its length; an empty text matches everything
@@ -43,7 +43,7 @@
  * @skip: for MATCH_MIDDLE_ONLY, a text that may be anywhere: how far the end of @text moves on
  *	  in a name when it stands on each character; 0 for its own last one
  */
-struct site_pattern {
+struct match_pattern {
 	enum regex_type	type;
 	char		*text;
 	unsigned int	len;
@@ -52,7 +52,7 @@ struct site_pattern {
 };
 
 /* Changes @word. The table is that of Horspool, "Practical fast searching in strings", 1980. */
-static void pattern_parse(struct site_pattern *pattern, char *word)
+static void match_parse(struct match_pattern *pattern, char *word)
 {
 	pattern->type = filter_parse_regex(word, strlen(word), &pattern->text, &pattern->not);
 	pattern->len = strlen(pattern->text);
@@ -67,8 +67,8 @@ static void pattern_parse(struct site_pattern *pattern, char *word)
  * This runs for every name. A search from each character takes 2.5 times as many
  * instructions, strstr() 7 times: the write of *lock* would take a quarter more.
  */
-static bool pattern_is_inside(const struct site_pattern *pattern, const char *name,
-			      unsigned int len)
+static bool match_is_inside(const struct match_pattern *pattern, const char *name,
+			    unsigned int len)
 {
 	unsigned int last = pattern->len - 1, skip;
 
@@ -80,8 +80,8 @@ static bool pattern_is_inside(const struct site_pattern *pattern, const char *na
 	return false;
 }
 
-static bool pattern_matches(const struct site_pattern *pattern, const char *name,
-			    unsigned int len)
+static bool match_fits(const struct match_pattern *pattern, const char *name,
+		       unsigned int len)
 {
 	const char *text = pattern->text;
 
@@ -93,7 +93,7 @@ static bool pattern_matches(const struct site_pattern *pattern, const char *name
 	case MATCH_FRONT_ONLY:
 		return !strncmp(name, text, pattern->len);
 	case MATCH_MIDDLE_ONLY:
-		return pattern_is_inside(pattern, name, len);
+		return match_is_inside(pattern, name, len);
 	case MATCH_END_ONLY:
 		return len >= pattern->len && !strcmp(name + len - pattern->len, text);
 	case MATCH_GLOB:
@@ -104,17 +104,17 @@ static bool pattern_matches(const struct site_pattern *pattern, const char *name
 }
 
 /* An empty module pattern stands for any module, but not for the kernel. */
-static bool pattern_matches_module(const struct site_pattern *pattern, struct module *mod)
+static bool match_fits_module(const struct match_pattern *pattern, struct module *mod)
 {
 	const char *name = module_name(mod);
-	bool matches = mod && pattern_matches(pattern, name, strlen(name));
+	bool matches = mod && match_fits(pattern, name, strlen(name));
 
 	return matches != !!pattern->not;
 }
 
 /* Appends the sites of a table whose names match. */
 static int match_table(struct ftrace_site_set **set, struct ftrace_table *table,
-		       const struct site_pattern *pattern)
+		       const struct match_pattern *pattern)
 {
 	struct ftrace_names *names __free(kfree) = kmalloc_obj(*names);
 	const char *name;
@@ -125,7 +125,7 @@ static int match_table(struct ftrace_site_set **set, struct ftrace_table *table,
 	ret = ftrace_names_start(names, table);
 	for (unsigned int i = 0; !ret && i < table->nr; i++) {
 		name = ftrace_names_get(names, i);
-		if (name && pattern_matches(pattern, name, names->len))
+		if (name && match_fits(pattern, name, names->len))
 			ret = ftrace_site_set_append(set, ftrace_rec_ip(table, &table->recs[i]));
 		if (i % 1024 == 1023)
 			cond_resched();
@@ -141,8 +141,8 @@ static int match_symbol(void *set, unsigned long addr)
 	return ip ? ftrace_site_set_append(set, ip) : 0;
 }
 
-static int match_all_tables(struct ftrace_site_set **set, const struct site_pattern *pattern,
-			    const struct site_pattern *module)
+static int match_all_tables(struct ftrace_site_set **set, const struct match_pattern *pattern,
+			    const struct match_pattern *module)
 {
 	/* The kernel's own symbols are indexed by name. */
 	bool exact = pattern->type == MATCH_FULL && pattern->len && !module;
@@ -157,7 +157,7 @@ static int match_all_tables(struct ftrace_site_set **set, const struct site_patt
 	for_each_ftrace_table(table) {
 		if (exact && !table->mod)
 			continue;
-		if (module && !pattern_matches_module(module, table->mod))
+		if (module && !match_fits_module(module, table->mod))
 			continue;
 		ret = match_table(set, table, pattern);
 		if (ret)
@@ -209,16 +209,16 @@ static int match_names(struct ftrace_site_set **set, const char *glob, const cha
 {
 	char *glob_copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
 	char *module_copy __free(kfree) = kstrdup(module, GFP_KERNEL);
-	struct site_pattern pattern __uninitialized, module_pattern __uninitialized;
+	struct match_pattern pattern __uninitialized, module_pattern __uninitialized;
 
 	if (!glob_copy || (module && !module_copy))
 		return -ENOMEM;
-	pattern_parse(&pattern, glob_copy);
+	match_parse(&pattern, glob_copy);
 	/* The sign before a word is not here any more. No name begins with another. */
 	if (pattern.not)
 		return 0;
 	if (module)
-		pattern_parse(&module_pattern, module_copy);
+		match_parse(&module_pattern, module_copy);
 	return match_all_tables(set, &pattern, module ? &module_pattern : NULL);
 }
 
@@ -282,27 +282,27 @@ struct ftrace_site_set *ftrace_match_sites(const char *glob, const char *module)
 int ftrace_match_module(const char *glob, struct module *mod)
 {
 	char *copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
-	struct site_pattern pattern;
+	struct match_pattern pattern;
 
 	if (!copy)
 		return -ENOMEM;
-	pattern_parse(&pattern, copy);
-	return pattern_matches_module(&pattern, mod);
+	match_parse(&pattern, copy);
+	return match_fits_module(&pattern, mod);
 }
 
 /* Why nothing matches */
 
 /**
- * struct why_no_site - a search for functions that match and have no site
+ * struct match_why - a search for functions that match and have no site
  * @pattern: that they are to match
  * @why: the best reason so far
  */
-struct why_no_site {
-	const struct site_pattern	*pattern;
+struct match_why {
+	const struct match_pattern	*pattern;
 	enum ftrace_word_error		why;
 };
 
-static bool function_is_quarantined(unsigned long addr)
+static bool match_is_quarantined(unsigned long addr)
 {
 	const struct ftrace_record *rec;
 
@@ -311,19 +311,19 @@ static bool function_is_quarantined(unsigned long addr)
 	return rec && ftrace_rec_quarantined(rec);
 }
 
-static int why_symbol(void *data, const char *name, unsigned long addr)
+static int match_why_symbol(void *data, const char *name, unsigned long addr)
 {
-	struct why_no_site *w = data;
-	const struct site_pattern *pattern = w->pattern;
+	struct match_why *w = data;
+	const struct match_pattern *pattern = w->pattern;
 	enum ftrace_word_error why = FTRACE_WORD_NO_FUNCTION;
 
 	/* foo.isra.0, where foo is asked for. */
 	if (pattern->type == MATCH_FULL && str_has_prefix(name, pattern->text) &&
 	    name[pattern->len] == '.' && ftrace_location(addr))
 		why = FTRACE_WORD_VARIANT;
-	else if (!pattern_matches(pattern, name, strlen(name)))
+	else if (!match_fits(pattern, name, strlen(name)))
 		return 0;
-	else if (function_is_quarantined(addr))
+	else if (match_is_quarantined(addr))
 		why = FTRACE_WORD_QUARANTINE;
 	else if (core_kernel_text(addr) || is_module_text_address(addr))
 		why = FTRACE_WORD_NO_SITE;
@@ -346,30 +346,30 @@ static int why_symbol(void *data, const char *name, unsigned long addr)
 enum ftrace_word_error ftrace_why_no_site(const char *glob, const char *module)
 {
 	char *copy __free(kfree) = kstrdup(glob, GFP_KERNEL);
-	struct site_pattern pattern;
-	struct why_no_site w = { .pattern = &pattern };
+	struct match_pattern pattern;
+	struct match_why w = { .pattern = &pattern };
 
 	if (!copy || !*glob || module)
 		return FTRACE_WORD_NO_FUNCTION;
-	pattern_parse(&pattern, copy);
+	match_parse(&pattern, copy);
 	if (pattern.type == MATCH_INDEX || pattern.not)
 		return FTRACE_WORD_NO_FUNCTION;
-	kallsyms_on_each_symbol(why_symbol, &w);
+	kallsyms_on_each_symbol(match_why_symbol, &w);
 	/* At boot ftrace_lock is held, and there are no modules. */
 	if (system_state == SYSTEM_RUNNING)
-		module_kallsyms_on_each_symbol(NULL, why_symbol, &w);
+		module_kallsyms_on_each_symbol(NULL, match_why_symbol, &w);
 	return w.why;
 }
 
 /* Names to addresses */
 
-static int name_cmp(const void *a, const void *b)
+static int match_name_cmp(const void *a, const void *b)
 {
 	return strcmp(*(const char * const *)a, *(const char * const *)b);
 }
 
 /**
- * struct name_lookup - a search for the functions that have some names
+ * struct match_lookup - a search for the functions that have some names
  * @names: the names, ascending by strcmp()
  * @addrs: the address of each; 0 for one that is not found yet
  * @nr: the number of names
@@ -377,7 +377,7 @@ static int name_cmp(const void *a, const void *b)
  * @cursor: where the search is in the kernel's own symbols
  * @buf: a name of the symbol there
  */
-struct name_lookup {
+struct match_lookup {
 	const char		**names;
 	unsigned long		*addrs;
 	size_t			nr;
@@ -386,61 +386,61 @@ struct name_lookup {
 	char			buf[KSYM_NAME_LEN + sizeof(u64)];
 };
 
-static bool lookup_is_found(unsigned long addr)
+static bool match_lookup_is_found(unsigned long addr)
 {
-	return addr && ftrace_location(addr) && !function_is_quarantined(addr);
+	return addr && ftrace_location(addr) && !match_is_quarantined(addr);
 }
 
 /* By a search of the names. Where several functions have the name, it may not be that one. */
-static bool lookup_first(const char *name, unsigned long *addr)
+static bool match_lookup_first(const char *name, unsigned long *addr)
 {
 	*addr = kallsyms_lookup_name(name);
-	return lookup_is_found(*addr);
+	return match_lookup_is_found(*addr);
 }
 
 /* @addr has @name. */
-static void lookup_take(struct name_lookup *l, const char *name, unsigned long addr)
+static void match_lookup_take(struct match_lookup *l, const char *name, unsigned long addr)
 {
 	/* The names first: there are many symbols, and few are asked for. */
-	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), name_cmp);
+	const char **found = bsearch(&name, l->names, l->nr, sizeof(name), match_name_cmp);
 	unsigned long *to = found ? &l->addrs[found - l->names] : NULL;
 
-	if (!to || *to || !lookup_is_found(addr))
+	if (!to || *to || !match_lookup_is_found(addr))
 		return;
 	*to = addr;
 	l->missing--;
 }
 
 /* All names that the function of a site of the kernel itself has. */
-static void lookup_site(struct name_lookup *l, unsigned long ip)
+static void match_lookup_site(struct match_lookup *l, unsigned long ip)
 {
 	unsigned int len = kallsyms_cursor_name(&l->cursor, ip, l->buf, sizeof(l->buf));
 
 	if (ip - l->cursor.addr > FTRACE_MCOUNT_MAX_OFFSET)
 		return;
 	for (unsigned int i = 1; len; i++) {
-		lookup_take(l, l->buf, l->cursor.addr);
+		match_lookup_take(l, l->buf, l->cursor.addr);
 		len = kallsyms_cursor_alias(&l->cursor, i, l->buf);
 	}
 }
 
-static void lookup_table(struct name_lookup *l, const struct ftrace_table *table)
+static void match_lookup_table(struct match_lookup *l, const struct ftrace_table *table)
 {
 	if (!table->nr)
 		return;
 	kallsyms_cursor_init(&l->cursor, ftrace_rec_ip(table, &table->recs[0]));
 	for (unsigned int i = 0; l->missing && i < table->nr; i++) {
-		lookup_site(l, ftrace_rec_ip(table, &table->recs[i]));
+		match_lookup_site(l, ftrace_rec_ip(table, &table->recs[i]));
 		if (i % 1024 == 1023)
 			cond_resched();
 	}
 }
 
-static int lookup_module_symbol(void *data, const char *name, unsigned long addr)
+static int match_lookup_module_symbol(void *data, const char *name, unsigned long addr)
 {
-	struct name_lookup *l = data;
+	struct match_lookup *l = data;
 
-	lookup_take(l, name, addr);
+	match_lookup_take(l, name, addr);
 	return !l->missing;
 }
 
@@ -458,10 +458,10 @@ static int lookup_module_symbol(void *data, const char *name, unsigned long addr
  */
 int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *addrs)
 {
-	struct name_lookup *l __free(kfree) = NULL;
+	struct match_lookup *l __free(kfree) = NULL;
 	struct ftrace_table *table;
 
-	if (cnt == 1 && lookup_first(sorted_syms[0], addrs))
+	if (cnt == 1 && match_lookup_first(sorted_syms[0], addrs))
 		return 0;
 	l = kmalloc_obj(*l);
 	if (!l)
@@ -475,11 +475,11 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 	scoped_guard(mutex, &ftrace_lock) {
 		for_each_ftrace_table(table) {
 			if (!table->mod)
-				lookup_table(l, table);
+				match_lookup_table(l, table);
 		}
 	}
 	if (l->missing)
-		module_kallsyms_on_each_symbol(NULL, lookup_module_symbol, l);
+		module_kallsyms_on_each_symbol(NULL, match_lookup_module_symbol, l);
 	return l->missing ? -ESRCH : 0;
 }
 

@@ -46,7 +46,7 @@ const char * const ftrace_word_errors[FTRACE_WORD_ERRORS] = {
 };
 
 /* By enum ftrace_refusal. */
-static const char * const refusals[] = {
+static const char * const report_refusals[] = {
 	[FTRACE_REFUSED_NOT]		= "",
 	[FTRACE_REFUSED_IPMODIFY]	= "Only one can say where a function goes on",
 	[FTRACE_REFUSED_DIRECT]		= "Only one direct call can be on a function",
@@ -82,11 +82,11 @@ void ftrace_report_refusal(enum ftrace_refusal why, unsigned long ip,
 	if (!text)
 		return;
 
-	pr_warn("%s: %s\n", text, refusals[why]);
+	pr_warn("%s: %s\n", text, report_refusals[why]);
 	pos = strcspn(text, ":") + strlen(": ");
 	/* The log comes to be early in boot, but after function tracing. */
 	if (system_state != SYSTEM_BOOTING)
-		tracing_log_err(NULL, "ftrace", text, (const char **)refusals, why, pos);
+		tracing_log_err(NULL, "ftrace", text, (const char **)report_refusals, why, pos);
 	kfree(text);
 }
 

@@ -114,7 +114,7 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 }
 
 /* @key is the first and the last address of a piece of text. */
-static int ip_range_cmp(const void *key, const void *elt)
+static int site_set_range_cmp(const void *key, const void *elt)
 {
 	const unsigned long *range = key, ip = READ_ONCE(*(const unsigned long *)elt);
 
@@ -136,7 +136,7 @@ bool ftrace_site_set_meets(const struct ftrace_site_set *set, unsigned long star
 	unsigned long range[] = { start, end - 1 };
 
 	return set && __inline_bsearch(range, set->ip, READ_ONCE(set->nr), sizeof(set->ip[0]),
-				       ip_range_cmp);
+				       site_set_range_cmp);
 }
 
 /**
@@ -179,7 +179,7 @@ int ftrace_site_set_append(struct ftrace_site_set **set, unsigned long ip)
 	return 0;
 }
 
-static int ip_cmp(const void *a, const void *b)
+static int site_set_cmp(const void *a, const void *b)
 {
 	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
 
@@ -194,7 +194,7 @@ void ftrace_site_set_sort(struct ftrace_site_set *set)
 {
 	unsigned int nr = 0;
 
-	sort(set->ip, set->nr, sizeof(set->ip[0]), ip_cmp, NULL);
+	sort(set->ip, set->nr, sizeof(set->ip[0]), site_set_cmp, NULL);
 	for (unsigned int i = 0; i < set->nr; i++) {
 		if (!nr || set->ip[nr - 1] != set->ip[i])
 			set->ip[nr++] = set->ip[i];

@@ -44,7 +44,7 @@ struct ftrace_table_map {
 	struct ftrace_table	*table[] __counted_by(nr);
 };
 
-static struct ftrace_table_map *table_map;
+static struct ftrace_table_map *sites_table_map;
 
 /* Sites in all tables of the map. */
 unsigned int ftrace_nr_sites;
@@ -63,7 +63,7 @@ u64 ftrace_total_mod_time;
 
 /* Lookup */
 
-static __always_inline int table_map_cmp(const void *ip, const void *entry)
+static __always_inline int sites_map_cmp(const void *ip, const void *entry)
 {
 	const struct ftrace_table *table = *(struct ftrace_table *const *)entry;
 
@@ -74,10 +74,10 @@ static __always_inline int table_map_cmp(const void *ip, const void *entry)
 
 /* Where in the map the table of @ip is, or NULL. */
 static __always_inline struct ftrace_table *const *
-table_map_find(const struct ftrace_table_map *map, unsigned long ip)
+sites_map_find(const struct ftrace_table_map *map, unsigned long ip)
 {
 	return __inline_bsearch((void *)ip, map->table, map->nr, sizeof(*map->table),
-				table_map_cmp);
+				sites_map_cmp);
 }
 
 /**
@@ -93,10 +93,10 @@ struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!table_map)
+	if (!sites_table_map)
 		return NULL;
-	next = table ? table_map_find(table_map, table->start) + 1 : table_map->table;
-	return next < table_map->table + table_map->nr ? *next : NULL;
+	next = table ? sites_map_find(sites_table_map, table->start) + 1 : sites_table_map->table;
+	return next < sites_table_map->table + sites_table_map->nr ? *next : NULL;
 }
 
 /**
@@ -109,9 +109,9 @@ struct ftrace_table *ftrace_table_next(const struct ftrace_table *table)
  */
 struct ftrace_table *ftrace_table_find(unsigned long ip)
 {
-	/* Pairs with the release in table_map_publish(). */
-	struct ftrace_table_map *map = smp_load_acquire(&table_map);
-	struct ftrace_table *const *found = map ? table_map_find(map, ip) : NULL;
+	/* Pairs with the release in sites_map_publish(). */
+	struct ftrace_table_map *map = smp_load_acquire(&sites_table_map);
+	struct ftrace_table *const *found = map ? sites_map_find(map, ip) : NULL;
 
 	return found ? *found : NULL;
 }
@@ -181,8 +181,8 @@ unsigned int ftrace_table_lower_bound(const struct ftrace_table *table, unsigned
 }
 
 /* The first site in [@start, @end] of a table, with its record; or 0. @table may be NULL. */
-static unsigned long site_first_in(const struct ftrace_table *table, unsigned long start,
-				   unsigned long end, const struct ftrace_record **rec)
+static unsigned long sites_first_in(const struct ftrace_table *table, unsigned long start,
+				    unsigned long end, const struct ftrace_record **rec)
 {
 	unsigned int i = table ? ftrace_table_lower_bound(table, start) : 0;
 	unsigned long ip;
@@ -195,21 +195,21 @@ static unsigned long site_first_in(const struct ftrace_table *table, unsigned lo
 }
 
 /* The same in any table. The range may begin before the table that it ends in, but spans none. */
-static unsigned long site_first(unsigned long start, unsigned long end,
-				const struct ftrace_record **rec)
+static unsigned long sites_first(unsigned long start, unsigned long end,
+				 const struct ftrace_record **rec)
 {
-	return site_first_in(ftrace_table_find(start), start, end, rec) ?:
-	       site_first_in(ftrace_table_find(end), start, end, rec);
+	return sites_first_in(ftrace_table_find(start), start, end, rec) ?:
+	       sites_first_in(ftrace_table_find(end), start, end, rec);
 }
 
 /* Those in quarantine included. */
-static unsigned long site_first_any(unsigned long start, unsigned long end)
+static unsigned long sites_first_any(unsigned long start, unsigned long end)
 {
 	const struct ftrace_record *rec;
 	unsigned long ip;
 
 	preempt_disable_notrace();
-	ip = site_first(start, end, &rec);
+	ip = sites_first(start, end, &rec);
 	preempt_enable_notrace();
 	return ip;
 }
@@ -248,16 +248,16 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 	unsigned long ip;
 
 	preempt_disable_notrace();
-	ip = site_first(start, end, &rec);
+	ip = sites_first(start, end, &rec);
 	/* See the third invariant. */
 	while (ip && unlikely(ftrace_rec_quarantined(rec)) && !ftrace_rec_modified(rec))
-		ip = site_first(ip + 1, end, &rec);
+		ip = sites_first(ip + 1, end, &rec);
 	preempt_enable_notrace();
 	return ip;
 }
 
 /* @site, if any, is the first one from @ip on, but it may be the next function's. */
-static unsigned long site_of_function(unsigned long ip, unsigned long site)
+static unsigned long sites_of_function(unsigned long ip, unsigned long site)
 {
 	unsigned long size, offset;
 
@@ -277,7 +277,7 @@ static unsigned long site_of_function(unsigned long ip, unsigned long site)
  */
 unsigned long ftrace_location(unsigned long ip)
 {
-	return site_of_function(ip, ftrace_location_range(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
+	return sites_of_function(ip, ftrace_location_range(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
 }
 
 /**
@@ -289,7 +289,7 @@ unsigned long ftrace_location(unsigned long ip)
  */
 unsigned long ftrace_location_any(unsigned long ip)
 {
-	return site_of_function(ip, site_first_any(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
+	return sites_of_function(ip, sites_first_any(ip, ip + FTRACE_MCOUNT_MAX_OFFSET));
 }
 
 /**
@@ -302,15 +302,15 @@ unsigned long ftrace_location_any(unsigned long ip)
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
-	return !!site_first_any((unsigned long)start - MCOUNT_INSN_SIZE + 1, (unsigned long)end);
+	return !!sites_first_any((unsigned long)start - MCOUNT_INSN_SIZE + 1, (unsigned long)end);
 }
 
 /* Names */
 
 #ifdef CONFIG_MODULES
 /* Symbols mostly come in the order of their addresses: @at is a good guess. */
-static unsigned int names_seek(const struct ftrace_table *table, unsigned int at,
-			       unsigned long addr)
+static unsigned int sites_names_seek(const struct ftrace_table *table, unsigned int at,
+				     unsigned long addr)
 {
 	if (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) < addr)
 		at++;
@@ -320,7 +320,7 @@ static unsigned int names_seek(const struct ftrace_table *table, unsigned int at
 	return at;
 }
 
-static void names_index_module(struct ftrace_names *names, const struct mod_kallsyms *syms)
+static void sites_names_index_module(struct ftrace_names *names, const struct mod_kallsyms *syms)
 {
 	struct ftrace_table *table = names->table;
 	unsigned int at = 0;
@@ -332,7 +332,7 @@ static void names_index_module(struct ftrace_names *names, const struct mod_kall
 
 		if (sym->st_value < table->start || sym->st_value >= table->end)
 			continue;
-		at = names_seek(table, at, sym->st_value);
+		at = sites_names_seek(table, at, sym->st_value);
 		if (at == table->nr || names->sym[at] != U32_MAX ||
 		    ftrace_rec_ip(table, &table->recs[at]) - sym->st_value >
 		    FTRACE_MCOUNT_MAX_OFFSET)
@@ -348,18 +348,18 @@ static void names_index_module(struct ftrace_names *names, const struct mod_kall
  * returned, fewer symbols, in other places, take the place of those that the module
  * was loaded with, and ftrace_lock does not prevent it.
  */
-static const char *names_of_module(struct ftrace_names *names, unsigned int index)
+static const char *sites_names_of_module(struct ftrace_names *names, unsigned int index)
 {
 	struct mod_kallsyms *syms = rcu_dereference(names->table->mod->kallsyms);
 	u32 sym;
 
 	if (names->syms != syms)
-		names_index_module(names, syms);
+		sites_names_index_module(names, syms);
 	sym = names->sym[index];
 	return sym == U32_MAX ? NULL : syms->strtab + syms->symtab[sym].st_name;
 }
 #else /* !CONFIG_MODULES */
-static const char *names_of_module(struct ftrace_names *names, unsigned int index)
+static const char *sites_names_of_module(struct ftrace_names *names, unsigned int index)
 {
 	return NULL;
 }
@@ -410,7 +410,7 @@ const char *ftrace_names_get(struct ftrace_names *names, unsigned int index)
 		ssize_t len;
 
 		rcu_read_lock();
-		name = names_of_module(names, index);
+		name = sites_names_of_module(names, index);
 		if (name) {
 			len = strscpy(names->buf, name);
 			names->len = len < 0 ? sizeof(names->buf) - 1 : len;
@@ -434,14 +434,14 @@ void ftrace_names_end(struct ftrace_names *names)
 
 /* Adding and removing tables */
 
-static void table_map_free(struct ftrace_retiree *retiree)
+static void sites_map_free(struct ftrace_retiree *retiree)
 {
 	kfree(container_of(retiree, struct ftrace_table_map, retiree));
 }
 
-static void table_map_publish(struct ftrace_table_map *map)
+static void sites_map_publish(struct ftrace_table_map *map)
 {
-	struct ftrace_table_map *old = table_map;
+	struct ftrace_table_map *old = sites_table_map;
 	struct ftrace_table *table;
 
 	ftrace_nr_sites = 0;
@@ -456,18 +456,18 @@ static void table_map_publish(struct ftrace_table_map *map)
 	ftrace_sites_changed++;
 
 	/* Pairs with ftrace_table_find(). */
-	smp_store_release(&table_map, map);
+	smp_store_release(&sites_table_map, map);
 	if (old)
 		ftrace_retire(&old->retiree);
 }
 
-static struct ftrace_table_map *table_map_alloc(unsigned int nr, gfp_t gfp)
+static struct ftrace_table_map *sites_map_alloc(unsigned int nr, gfp_t gfp)
 {
 	struct ftrace_table_map *map = kzalloc(struct_size(map, table, nr), gfp);
 
 	if (map) {
 		map->nr = nr;
-		map->retiree.free = table_map_free;
+		map->retiree.free = sites_map_free;
 	}
 	return map;
 }
@@ -481,8 +481,8 @@ static struct ftrace_table_map *table_map_alloc(unsigned int nr, gfp_t gfp)
  */
 int ftrace_table_add(struct ftrace_table *table)
 {
-	unsigned int nr = table_map ? table_map->nr : 0, at = 0;
-	struct ftrace_table_map *map = table_map_alloc(nr + 1, GFP_KERNEL);
+	unsigned int nr = sites_table_map ? sites_table_map->nr : 0, at = 0;
+	struct ftrace_table_map *map = sites_map_alloc(nr + 1, GFP_KERNEL);
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -490,12 +490,12 @@ int ftrace_table_add(struct ftrace_table *table)
 		return -ENOMEM;
 	if (FTRACE_CALLS_SEARCH && table->nr >= SITES_INDEX_MIN)
 		sites_index(table);
-	for (; at < nr && table_map->table[at]->start < table->start; at++)
-		map->table[at] = table_map->table[at];
+	for (; at < nr && sites_table_map->table[at]->start < table->start; at++)
+		map->table[at] = sites_table_map->table[at];
 	map->table[at] = table;
 	for (; at < nr; at++)
-		map->table[at + 1] = table_map->table[at];
-	table_map_publish(map);
+		map->table[at + 1] = sites_table_map->table[at];
+	sites_map_publish(map);
 	return 0;
 }
 
@@ -515,12 +515,12 @@ void ftrace_table_remove(struct ftrace_table *table)
 	lockdep_assert_held(&ftrace_lock);
 
 	/* A few pointers; and the text goes away in any case. */
-	map = table_map_alloc(table_map->nr - 1, GFP_KERNEL | __GFP_NOFAIL);
-	for (unsigned int i = 0; i < table_map->nr; i++) {
-		if (table_map->table[i] != table)
-			map->table[nr++] = table_map->table[i];
+	map = sites_map_alloc(sites_table_map->nr - 1, GFP_KERNEL | __GFP_NOFAIL);
+	for (unsigned int i = 0; i < sites_table_map->nr; i++) {
+		if (sites_table_map->table[i] != table)
+			map->table[nr++] = sites_table_map->table[i];
 	}
-	table_map_publish(map);
+	sites_map_publish(map);
 	ftrace_retire(&table->retiree);
 }
 
@@ -535,7 +535,7 @@ void ftrace_table_free(struct ftrace_table *table)
 	kfree(table);
 }
 
-static void table_free_retired(struct ftrace_retiree *retiree)
+static void sites_free_retired(struct ftrace_retiree *retiree)
 {
 	ftrace_table_free(container_of(retiree, struct ftrace_table, retiree));
 }
@@ -565,11 +565,11 @@ struct ftrace_table *ftrace_table_alloc(struct module *mod, unsigned long start,
 	table->base = start;
 	table->start = start;
 	table->end = end;
-	table->retiree.free = table_free_retired;
+	table->retiree.free = sites_free_retired;
 	return table;
 }
 
-static int rec_cmp(const void *a, const void *b)
+static int sites_rec_cmp(const void *a, const void *b)
 {
 	const struct ftrace_record *x = a, *y = b;
 
@@ -584,7 +584,7 @@ void ftrace_table_sort(struct ftrace_table *table)
 {
 	for (unsigned int i = 1; i < table->nr; i++) {
 		if (table->recs[i - 1].offset >= table->recs[i].offset) {
-			sort(table->recs, table->nr, sizeof(*table->recs), rec_cmp, NULL);
+			sort(table->recs, table->nr, sizeof(*table->recs), sites_rec_cmp, NULL);
 			return;
 		}
 	}

@@ -38,8 +38,8 @@ struct ftrace_stub_table {
 	struct ftrace_code	*group[] __counted_by(nr);
 };
 
-static struct ftrace_stub_table *stub_table(const struct ftrace_callset *cs,
-					    const struct ftrace_table *table)
+static struct ftrace_stub_table *stubs_table(const struct ftrace_callset *cs,
+					     const struct ftrace_table *table)
 {
 	struct ftrace_stub_table *st;
 
@@ -50,7 +50,7 @@ static struct ftrace_stub_table *stub_table(const struct ftrace_callset *cs,
 	return NULL;
 }
 
-static void stub_table_hide(struct ftrace_retiree *retiree)
+static void stubs_table_hide(struct ftrace_retiree *retiree)
 {
 	struct ftrace_stub_table *st = container_of(retiree, struct ftrace_stub_table, retiree);
 
@@ -60,7 +60,7 @@ static void stub_table_hide(struct ftrace_retiree *retiree)
 	}
 }
 
-static void stub_table_free(struct ftrace_retiree *retiree)
+static void stubs_table_free(struct ftrace_retiree *retiree)
 {
 	struct ftrace_stub_table *st = container_of(retiree, struct ftrace_stub_table, retiree);
 
@@ -74,8 +74,8 @@ static void stub_table_free(struct ftrace_retiree *retiree)
 	kvfree(st);
 }
 
-static struct ftrace_stub_table *stub_add_table(struct ftrace_callset *cs,
-						const struct ftrace_table *table)
+static struct ftrace_stub_table *stubs_add_table(struct ftrace_callset *cs,
+						 const struct ftrace_table *table)
 {
 	unsigned int nr = ftrace_count_groups(table);
 	struct ftrace_stub_table *st = kvzalloc(struct_size(st, group, nr), GFP_KERNEL);
@@ -84,15 +84,15 @@ static struct ftrace_stub_table *stub_add_table(struct ftrace_callset *cs,
 		return NULL;
 	st->table = table;
 	st->nr = nr;
-	st->retiree.hide = stub_table_hide;
-	st->retiree.free = stub_table_free;
+	st->retiree.hide = stubs_table_hide;
+	st->retiree.free = stubs_table_free;
 	list_add(&st->node, &cs->stubs);
 	return st;
 }
 
-static struct ftrace_code *stub_group_make(struct ftrace_callset *cs,
-					   struct ftrace_stub_table *st,
-					   struct ftrace_table *table, unsigned int i)
+static struct ftrace_code *stubs_make_group(struct ftrace_callset *cs,
+					    struct ftrace_stub_table *st,
+					    struct ftrace_table *table, unsigned int i)
 {
 	u64 __percpu *counts = ftrace_counts_group(cs->counts, table, i);
 	unsigned int nr = ftrace_count_group_size(table, i);
@@ -130,16 +130,16 @@ int ftrace_stubs_reserve(struct ftrace_callset *cs, struct ftrace_table *table,
 			 const struct ftrace_record *rec, unsigned int nr)
 {
 	unsigned int first = rec - table->recs;
-	struct ftrace_stub_table *st = stub_table(cs, table);
+	struct ftrace_stub_table *st = stubs_table(cs, table);
 
 	lockdep_assert_held(&ftrace_lock);
 
-	st = st ?: stub_add_table(cs, table);
+	st = st ?: stubs_add_table(cs, table);
 	if (!st)
 		return -ENOMEM;
 	for (unsigned int i = first / FTRACE_COUNT_GROUP;
 	     i <= (first + nr - 1) / FTRACE_COUNT_GROUP; i++) {
-		st->group[i] = st->group[i] ?: stub_group_make(cs, st, table, i);
+		st->group[i] = st->group[i] ?: stubs_make_group(cs, st, table, i);
 		if (!st->group[i])
 			return -ENOMEM;
 	}
@@ -162,7 +162,7 @@ unsigned int ftrace_stubs_target(const struct ftrace_callset *cs, const struct f
 				 unsigned long *target)
 {
 	unsigned int first = rec - table->recs, i = first % FTRACE_COUNT_GROUP;
-	const struct ftrace_stub_table *st = stub_table(cs, table);
+	const struct ftrace_stub_table *st = stubs_table(cs, table);
 	const struct ftrace_code *group = st ? st->group[first / FTRACE_COUNT_GROUP] : NULL;
 
 	*target = group ? group->start + i * ARCH_FTRACE_STUB_SIZE : cs->tramp;
@@ -182,7 +182,7 @@ void ftrace_stubs_hide(struct ftrace_callset *cs)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(st, &cs->stubs, node)
-		stub_table_hide(&st->retiree);
+		stubs_table_hide(&st->retiree);
 }
 
 /**
@@ -197,7 +197,7 @@ void ftrace_stubs_free(struct ftrace_callset *cs)
 
 	list_for_each_entry_safe(st, next, &cs->stubs, node) {
 		list_del(&st->node);
-		stub_table_free(&st->retiree);
+		stubs_table_free(&st->retiree);
 	}
 }
 
@@ -210,7 +210,7 @@ void ftrace_stubs_free(struct ftrace_callset *cs)
  */
 void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_table *table)
 {
-	struct ftrace_stub_table *st = stub_table(cs, table);
+	struct ftrace_stub_table *st = stubs_table(cs, table);
 
 	lockdep_assert_held(&ftrace_lock);
 

@@ -75,7 +75,7 @@ struct ftrace_image_sites {
 /* Written after the link, so the compiler must not know its contents. */
 __visible struct ftrace_image_sites ftrace_image_sites __initdata = { };
 
-static const struct ftrace_image_sites * __init image_sites(void)
+static const struct ftrace_image_sites * __init text_image_sites(void)
 {
 	const struct ftrace_image_sites *sites = &ftrace_image_sites;
 
@@ -101,15 +101,15 @@ static void text_remove(struct ftrace_table *table)
 /* Boot */
 
 /* How many entries of the image's table count. */
-static unsigned int __init image_nr(void)
+static unsigned int __init text_image_nr(void)
 {
-	if (image_sites()->version)
-		return image_sites()->nr;
+	if (text_image_sites()->version)
+		return text_image_sites()->nr;
 	return (__stop_mcount_loc - __start_mcount_loc) / FTRACE_ENTRY_WORDS;
 }
 
 /* Entry @i of the image's table as an address; 0 for one that was dropped. */
-static unsigned long __init image_site(unsigned int i)
+static unsigned long __init text_image_site(unsigned int i)
 {
 	u32 *entry = &__start_mcount_loc[i * FTRACE_ENTRY_WORDS];
 
@@ -120,27 +120,27 @@ static unsigned long __init image_site(unsigned int i)
 		return is_kernel_text(ip) || is_kernel_inittext(ip) ? ftrace_call_adjust(ip) : 0;
 	}
 
-	if (image_sites()->version)
+	if (text_image_sites()->version)
 		return (unsigned long)_text + *entry;
 	return *entry ? (unsigned long)entry + (s32)*entry : 0;
 }
 
 /* How many sites had no symbol at the head of their function, beside those that the build found. */
-static u32 boot_dropped __initdata;
+static u32 text_boot_dropped __initdata;
 
 /*
  * The compiler's table, and one that the build has not finished, still have weak functions
  * that lost the link: such a site seems to belong to the function before it. That function
  * has a site before it, or its head is too far away.
  */
-static void __init boot_drop_nameless(struct ftrace_table *table)
+static void __init text_boot_drop_nameless(struct ftrace_table *table)
 {
 	static char name[KSYM_NAME_LEN + sizeof(u64)] __initdata;
 	struct kallsyms_cursor cursor;
 	unsigned long last = 0;
 	unsigned int nr = 0;
 
-	if (image_sites()->version || !table->nr)
+	if (text_image_sites()->version || !table->nr)
 		return;
 	kallsyms_cursor_init(&cursor, ftrace_rec_ip(table, &table->recs[0]));
 	for (unsigned int i = 0; i < table->nr; i++) {
@@ -152,12 +152,12 @@ static void __init boot_drop_nameless(struct ftrace_table *table)
 		table->recs[nr++] = table->recs[i];
 		last = cursor.addr;
 	}
-	boot_dropped += table->nr - nr;
+	text_boot_dropped += table->nr - nr;
 	table->nr = nr;
 }
 
-static struct ftrace_table * __init boot_table(unsigned long start, unsigned long end,
-					       unsigned int first, unsigned int nr)
+static struct ftrace_table * __init text_boot_table(unsigned long start, unsigned long end,
+						    unsigned int first, unsigned int nr)
 {
 	struct ftrace_table *table = ftrace_table_alloc(NULL, start, end, nr);
 
@@ -167,27 +167,27 @@ static struct ftrace_table * __init boot_table(unsigned long start, unsigned lon
 	/* An offset from _text fits all text of the image. */
 	table->base = (unsigned long)_text;
 	for (unsigned int i = first; table->nr < nr; i++) {
-		unsigned long ip = image_site(i);
+		unsigned long ip = text_image_site(i);
 
 		if (ip >= start && ip < end)
 			table->recs[table->nr++].offset = ip - table->base;
 	}
 	ftrace_table_sort(table);
-	boot_drop_nameless(table);
+	text_boot_drop_nameless(table);
 	ftrace_quarantine_init(table);
 	ftrace_quarantine_report(table);
 	return table;
 }
 
 /* How many of the first @nr entries lie in [@start, @end), and the first. */
-static unsigned int __init image_count(unsigned int nr, unsigned long start, unsigned long end,
-				       unsigned int *first)
+static unsigned int __init text_image_count(unsigned int nr, unsigned long start, unsigned long end,
+					    unsigned int *first)
 {
 	unsigned int count = 0;
 
 	*first = 0;
 	for (unsigned int i = 0; i < nr; i++) {
-		unsigned long ip = image_site(i);
+		unsigned long ip = text_image_site(i);
 
 		if (ip < start || ip >= end)
 			continue;
@@ -198,12 +198,12 @@ static unsigned int __init image_count(unsigned int nr, unsigned long start, uns
 }
 
 /* Init text is freed after boot, so it gets a table of its own. */
-static void __init boot_add_table(unsigned int nr, void *start, void *end, bool init)
+static void __init text_boot_add_table(unsigned int nr, void *start, void *end, bool init)
 {
 	unsigned int first;
-	unsigned int count = image_count(nr, (unsigned long)start, (unsigned long)end, &first);
-	struct ftrace_table *table = boot_table((unsigned long)start, (unsigned long)end, first,
-						count);
+	unsigned int count = text_image_count(nr, (unsigned long)start, (unsigned long)end, &first);
+	struct ftrace_table *table = text_boot_table((unsigned long)start, (unsigned long)end,
+						     first, count);
 
 	if (table) {
 		table->init = init;
@@ -226,7 +226,7 @@ static bool text_ready __ro_after_init;
 void __init ftrace_init(void)
 {
 	u64 start = ftrace_now(raw_smp_processor_id());
-	unsigned int nr = image_nr();
+	unsigned int nr = text_image_nr();
 	int ret;
 
 	guard(mutex)(&ftrace_lock);
@@ -238,14 +238,14 @@ void __init ftrace_init(void)
 		return;
 	}
 	text_ready = true;
-	boot_add_table(nr, _stext, _etext, false);
-	boot_add_table(nr, __init_begin, __init_end, true);
+	text_boot_add_table(nr, _stext, _etext, false);
+	text_boot_add_table(nr, __init_begin, __init_end, true);
 	ftrace_update_time = ftrace_now(raw_smp_processor_id()) - start;
 
 	pr_info("%u sites, %zu bytes of records; %s, %u of weak functions dropped\n",
 		ftrace_nr_sites, ftrace_nr_sites * sizeof(struct ftrace_record),
-		image_sites()->version ? "sorted by the build" : "sorted at boot",
-		image_sites()->dropped + boot_dropped);
+		text_image_sites()->version ? "sorted by the build" : "sorted at boot",
+		text_image_sites()->dropped + text_boot_dropped);
 	ftrace_set_early_filters();
 }
 
@@ -265,9 +265,9 @@ void __init ftrace_free_init_mem(void)
 #ifdef CONFIG_MODULES
 
 /* 0 if the architecture finds no site in the room that the compiler left there. */
-static unsigned long module_site(unsigned long ip)
+static unsigned long text_module_site(unsigned long ip)
 {
-	KUNIT_STATIC_STUB_REDIRECT(module_site, ip);
+	KUNIT_STATIC_STUB_REDIRECT(text_module_site, ip);
 	return ftrace_call_adjust(ip);
 }
 
@@ -276,8 +276,8 @@ static unsigned long module_site(unsigned long ip)
  * becomes where the next look begins. Entries of both forms may be mixed, with
  * zeroes between them: see the top of the file.
  */
-static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
-				      unsigned long end)
+static unsigned long text_module_next_site(const u32 **entry, const u32 *stop, unsigned long start,
+					   unsigned long end)
 {
 	while (*entry < stop) {
 		const u32 *at = *entry;
@@ -287,7 +287,7 @@ static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsign
 			memcpy(&ip, at, sizeof(ip));
 		if (ip >= start && ip < end) {
 			*entry += sizeof(ip) / sizeof(**entry);
-			ip = module_site(ip);
+			ip = text_module_site(ip);
 		} else {
 			*entry += FTRACE_ENTRY_WORDS;
 			ip = FTRACE_ENTRIES_ARE_PLACES ? 0 : (unsigned long)at + (s32)*at;
@@ -301,7 +301,7 @@ static unsigned long module_next_site(const u32 **entry, const u32 *stop, unsign
 }
 
 /* Makes the table of one text of a module; NULL if that has no sites. */
-static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type type)
+static struct ftrace_table *text_module_table(struct module *mod, enum mod_mem_type type)
 {
 	const u32 *first = (u32 *)mod->ftrace_callsites, *stop = first + mod->num_ftrace_callsites;
 	unsigned long start = (unsigned long)mod->mem[type].base;
@@ -310,7 +310,7 @@ static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type t
 	unsigned int nr = 0;
 	const u32 *entry;
 
-	for (entry = first; module_next_site(&entry, stop, start, end);)
+	for (entry = first; text_module_next_site(&entry, stop, start, end);)
 		nr++;
 	if (!nr)
 		return NULL;
@@ -318,7 +318,7 @@ static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type t
 	table = ftrace_table_alloc(mod, start, end, nr);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	for (entry = first; (ip = module_next_site(&entry, stop, start, end));)
+	for (entry = first; (ip = text_module_next_site(&entry, stop, start, end));)
 		table->recs[table->nr++].offset = ip - start;
 	ftrace_table_sort(table);
 	table->init = type == MOD_INIT_TEXT;
@@ -326,9 +326,9 @@ static struct ftrace_table *module_table(struct module *mod, enum mod_mem_type t
 	return table;
 }
 
-static void module_add_table(struct module *mod, enum mod_mem_type type)
+static void text_module_add_table(struct module *mod, enum mod_mem_type type)
 {
-	struct ftrace_table *table = module_table(mod, type);
+	struct ftrace_table *table = text_module_table(mod, type);
 
 	if (!table)
 		return;
@@ -354,12 +354,12 @@ void ftrace_module_init(struct module *mod)
 	if (!text_ready)
 		return;
 	start = ftrace_now(raw_smp_processor_id());
-	module_add_table(mod, MOD_TEXT);
-	module_add_table(mod, MOD_INIT_TEXT);
+	text_module_add_table(mod, MOD_TEXT);
+	text_module_add_table(mod, MOD_INIT_TEXT);
 	ftrace_total_mod_time += ftrace_now(raw_smp_processor_id()) - start;
 }
 
-static void module_enable_table(struct module *mod, enum mod_mem_type type)
+static void text_module_enable_table(struct module *mod, enum mod_mem_type type)
 {
 	struct ftrace_table *table = ftrace_table_find((unsigned long)mod->mem[type].base);
 	int ret;
@@ -384,8 +384,8 @@ void ftrace_module_enable(struct module *mod)
 
 	guard(mutex)(&ftrace_lock);
 
-	module_enable_table(mod, MOD_TEXT);
-	module_enable_table(mod, MOD_INIT_TEXT);
+	text_module_enable_table(mod, MOD_TEXT);
+	text_module_enable_table(mod, MOD_INIT_TEXT);
 	ret = ftrace_filter_module_loading(mod);
 	if (ret)
 		pr_warn("filters for module %s are not applied: %pe\n", mod->name, ERR_PTR(ret));

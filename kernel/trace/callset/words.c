@@ -99,7 +99,7 @@ void ftrace_edit_destroy(struct ftrace_edit *edit)
  * before it. So each site is copied a few times, however many words there are, and
  * few words are left. Without memory they stay apart, which means the same.
  */
-static void edit_join(struct ftrace_edit *edit)
+static void word_edit_join(struct ftrace_edit *edit)
 {
 	struct ftrace_word *word, *last;
 
@@ -116,7 +116,7 @@ static void edit_join(struct ftrace_edit *edit)
 }
 
 /* Mostly a word names one function, which comes after the last: that word gets it. */
-static bool edit_append(struct ftrace_edit *edit, const struct ftrace_word *said)
+static bool word_edit_append(struct ftrace_edit *edit, const struct ftrace_word *said)
 {
 	struct ftrace_word *last = list_last_entry(&edit->words, struct ftrace_word, node);
 
@@ -138,8 +138,8 @@ int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said)
 {
 	struct ftrace_word *word;
 
-	if (edit_append(edit, said)) {
-		edit_join(edit);
+	if (word_edit_append(edit, said)) {
+		word_edit_join(edit);
 		return 0;
 	}
 	word = kmemdup(said, sizeof(*said), GFP_KERNEL);
@@ -154,7 +154,7 @@ int ftrace_edit_add(struct ftrace_edit *edit, const struct ftrace_word *said)
 		word_free(word);
 		return -ENOMEM;
 	}
-	edit_join(edit);
+	word_edit_join(edit);
 	return 0;
 }
 
@@ -189,8 +189,8 @@ struct ftrace_site_set *ftrace_edit_result(const struct ftrace_edit *edit,
 }
 
 /* Whether a site is listed, as the edit so far has it: the last word about it counts. */
-static bool edit_lists(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
-		       unsigned long ip)
+static bool word_edit_lists(const struct ftrace_edit *edit, const struct ftrace_site_set *old,
+			    unsigned long ip)
 {
 	const struct ftrace_word *word;
 
@@ -213,7 +213,7 @@ bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_
 		       const struct ftrace_site_set *sites)
 {
 	for (unsigned int i = 0; i < sites->nr; i++) {
-		if (edit_lists(edit, old, sites->ip[i]))
+		if (word_edit_lists(edit, old, sites->ip[i]))
 			return true;
 	}
 	return false;
@@ -222,7 +222,7 @@ bool ftrace_edit_finds(const struct ftrace_edit *edit, const struct ftrace_site_
 /* Words that wait for their modules */
 
 /* Whether @said concerns @word: it has the same name, or means all of the same module. */
-static bool waiting_is_meant(const struct ftrace_word *word, const struct ftrace_word *said)
+static bool word_is_meant(const struct ftrace_word *word, const struct ftrace_word *said)
 {
 	if (!word->module || !said->module || strcmp(word->module, said->module))
 		return false;
@@ -230,13 +230,13 @@ static bool waiting_is_meant(const struct ftrace_word *word, const struct ftrace
 }
 
 /* Whether one of the words after @node ends the waiting of @word. */
-static bool edit_ends_waiting(const struct ftrace_edit *edit, const struct list_head *node,
-			      const struct ftrace_word *word)
+static bool word_edit_ends_waiting(const struct ftrace_edit *edit, const struct list_head *node,
+				   const struct ftrace_word *word)
 {
 	const struct ftrace_word *said = list_entry(node, struct ftrace_word, node);
 
 	list_for_each_entry_continue(said, &edit->words, node) {
-		if (said->remove && waiting_is_meant(word, said))
+		if (said->remove && word_is_meant(word, said))
 			return true;
 	}
 	return false;
@@ -256,14 +256,14 @@ bool ftrace_edit_finds_waiting(const struct ftrace_edit *edit, const struct list
 	const struct ftrace_word *word;
 
 	list_for_each_entry(word, &edit->words, node) {
-		if (!word->remove && waiting_is_meant(word, said) &&
-		    !edit_ends_waiting(edit, &word->node, word))
+		if (!word->remove && word_is_meant(word, said) &&
+		    !word_edit_ends_waiting(edit, &word->node, word))
 			return true;
 	}
 	if (edit->clear)
 		return false;
 	list_for_each_entry(word, list, node) {
-		if (waiting_is_meant(word, said) && !edit_ends_waiting(edit, &edit->words, word))
+		if (word_is_meant(word, said) && !word_edit_ends_waiting(edit, &edit->words, word))
 			return true;
 	}
 	return false;
@@ -300,7 +300,7 @@ void ftrace_edit_apply_waiting(struct ftrace_edit *edit, struct list_head *list)
 		ftrace_words_free(list, list);
 	list_for_each_entry_safe(word, next, &edit->words, node) {
 		list_for_each_entry_safe(old, next_old, list, node) {
-			if (waiting_is_meant(old, word))
+			if (word_is_meant(old, word))
 				word_free(old);
 		}
 		if (word->module && !word->remove)
@@ -463,7 +463,7 @@ static void word_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
-static void show_site(struct seq_file *m, struct ftrace_word_file *f, unsigned long ip)
+static void word_show_site(struct seq_file *m, struct ftrace_word_file *f, unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN] __uninitialized;
 
@@ -481,7 +481,7 @@ static int word_seq_show(struct seq_file *m, void *v)
 	unsigned long line = (unsigned long)v - 1;
 
 	if (line < ftrace_site_set_nr(f->shown))
-		show_site(m, f, f->shown->ip[line]);
+		word_show_site(m, f, f->shown->ip[line]);
 	else if (!f->shown && !line)
 		seq_puts(m, f->exclude ? "#### no functions disabled ####\n" :
 							   "#### all functions enabled ####\n");

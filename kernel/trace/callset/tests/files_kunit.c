@@ -26,15 +26,15 @@ static struct files_kunit *files_kunit_new(struct kunit *test)
 struct files_kunit_file {
 	const char			*name;
 	const struct file_operations	*fops;
-	enum site_list			list;
+	enum files_list			list;
 };
 
 static const struct files_kunit_file files_kunit_file[] = {
-	{ "available_filter_functions", &site_list_fops, SITES_AVAILABLE },
-	{ "available_filter_functions_addrs", &site_list_fops, SITES_AVAILABLE_ADDRS },
-	{ "enabled_functions", &site_list_fops, SITES_ENABLED },
-	{ "touched_functions", &site_list_fops, SITES_TOUCHED },
-	{ "callsets", &callsets_fops },
+	{ "available_filter_functions", &files_list_fops, FILES_AVAILABLE },
+	{ "available_filter_functions_addrs", &files_list_fops, FILES_AVAILABLE_ADDRS },
+	{ "enabled_functions", &files_list_fops, FILES_ENABLED },
+	{ "touched_functions", &files_list_fops, FILES_TOUCHED },
+	{ "callsets", &files_callsets_fops },
 };
 
 KUNIT_ARRAY_PARAM_DESC(files_kunit_file, files_kunit_file, name);
@@ -83,7 +83,7 @@ static void files_site_without_symbol(struct kunit *test)
 	struct files_kunit *f = files_kunit_new(test);
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
 	u8 *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	struct site_reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct files_reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 	struct ftrace_record rec = { .offset = 8 };
 	struct ftrace_table table = {
 		.base = (unsigned long)text, .start = (unsigned long)text,
@@ -94,12 +94,12 @@ static void files_site_without_symbol(struct kunit *test)
 	strscpy(mod->name, "files_kunit");
 	mod->core_kallsyms.num_symtab = 0;
 	RCU_INIT_POINTER(mod->kallsyms, &mod->core_kallsyms);
-	r->list = SITES_AVAILABLE;
+	r->list = FILES_AVAILABLE;
 	f->seq.private = r;
 
 	guard(mutex)(&ftrace_lock);
-	KUNIT_EXPECT_EQ(test, site_reader_set_table(r, &table), 0);
-	KUNIT_EXPECT_EQ(test, site_seq_show(&f->seq, r), 0);
+	KUNIT_EXPECT_EQ(test, files_reader_set_table(r, &table), 0);
+	KUNIT_EXPECT_EQ(test, files_seq_show(&f->seq, r), 0);
 	KUNIT_EXPECT_STREQ(test, f->buf, FTRACE_INVALID_FUNCTION "_0 [files_kunit]\n");
 	ftrace_names_end(&r->names);
 }

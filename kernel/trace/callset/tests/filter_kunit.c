@@ -82,7 +82,7 @@ static void filter_edits(struct kunit *test)
 
 			KUNIT_EXPECT_EQ(test, ftrace_edit_add(&edit, &word), 0);
 		}
-		KUNIT_EXPECT_EQ(test, edit_commit(&edit, &filter, exclude), 0);
+		KUNIT_EXPECT_EQ(test, filter_edit_commit(&edit, &filter, exclude), 0);
 		KUNIT_EXPECT_EQ(test, site_set_kunit_bits(*filter_kunit_side(&filter, exclude)),
 				row->result);
 		KUNIT_EXPECT_EQ(test, site_set_kunit_bits(*filter_kunit_side(&filter, !exclude)),
@@ -147,7 +147,7 @@ static int filter_kunit_edit(struct ftrace_filter *filter, const char *func, con
 
 	ftrace_edit_init(&edit, clear);
 	ret = ftrace_edit_pattern(&edit, func, module, &filter->waiting) ?:
-	      edit_commit(&edit, filter, false);
+	      filter_edit_commit(&edit, filter, false);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
@@ -316,7 +316,7 @@ static void filter_of_ops_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(1), 0, 0), 0);
 	/* As if one were in a module. */
 	scoped_guard(mutex, &ftrace_lock)
-		list_add_tail(&ops.filter->pending, &filters_in_use);
+		list_add_tail(&ops.filter->pending, &filter_in_use);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&ops, ips, 2, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, ops.filter->only ? ops.filter->only->nr : 0, 1);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), 0);

@@ -17,11 +17,11 @@ static void graph_filter_starts(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, only);
 	only->ip[0] = listed.func;
 
-	KUNIT_EXPECT_TRUE(test, graph_starts(NULL, &word, &other));
-	KUNIT_EXPECT_FALSE(test, graph_starts(only, &word, &other));
+	KUNIT_EXPECT_TRUE(test, graph_filter_starts_at(NULL, &word, &other));
+	KUNIT_EXPECT_FALSE(test, graph_filter_starts_at(only, &word, &other));
 	KUNIT_EXPECT_EQ(test, word, 0);
 	for (listed.depth = 0; listed.depth < FTRACE_RETFUNC_DEPTH; listed.depth++) {
-		KUNIT_EXPECT_TRUE(test, graph_starts(only, &word, &listed));
+		KUNIT_EXPECT_TRUE(test, graph_filter_starts_at(only, &word, &listed));
 		KUNIT_EXPECT_TRUE(test, word & TRACE_GRAPH_FL);
 		KUNIT_EXPECT_FALSE(test, word & TRACE_GRAPH_NOTRACE);
 		KUNIT_EXPECT_EQ(test, ftrace_graph_depth(&word), listed.depth);
@@ -31,14 +31,14 @@ static void graph_filter_starts(struct kunit *test)
 		trace_recursion_set(TRACE_IRQ_BIT);
 }
 
-static unsigned int graph_kunit_nr(const struct graph_list *list)
+static unsigned int graph_kunit_nr(const struct graph_filter_list *list)
 {
-	const struct ftrace_site_set *sites = graph_list_sites(list);
+	const struct ftrace_site_set *sites = graph_filter_list_sites(list);
 
 	return sites ? sites->nr : 0;
 }
 
-static int graph_kunit_write(struct graph_list *list, bool clear, const char *words)
+static int graph_kunit_write(struct graph_filter_list *list, bool clear, const char *words)
 {
 	struct ftrace_edit edit;
 	char copy[64], *rest = copy, *word;
@@ -47,8 +47,8 @@ static int graph_kunit_write(struct graph_list *list, bool clear, const char *wo
 	strscpy(copy, words);
 	ftrace_edit_init(&edit, clear);
 	while (!ret && (word = strsep(&rest, " ")))
-		ret = graph_edit_word(&edit, list, word);
-	ret = ret ?: graph_edit_commit(&edit, list);
+		ret = graph_filter_edit_word(&edit, list, word);
+	ret = ret ?: graph_filter_edit_commit(&edit, list);
 	ftrace_edit_destroy(&edit);
 	return ret;
 }
@@ -82,7 +82,7 @@ static const struct graph_kunit_word graph_kunit_words[] = {
 
 static void graph_filter_words(struct kunit *test)
 {
-	struct graph_list list = { };
+	struct graph_filter_list list = { };
 
 	guard(mutex)(&ftrace_lock);
 
@@ -101,7 +101,7 @@ static void graph_filter_words(struct kunit *test)
 /* Two writers that began with the same list both find their words in it. */
 static void graph_filter_two_writers(struct kunit *test)
 {
-	struct graph_list list = { };
+	struct graph_filter_list list = { };
 	struct ftrace_edit a, b;
 
 	guard(mutex)(&ftrace_lock);
@@ -109,15 +109,15 @@ static void graph_filter_two_writers(struct kunit *test)
 	ftrace_edit_init(&a, false);
 	ftrace_edit_init(&b, false);
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd"), 0);
-	KUNIT_EXPECT_EQ(test, graph_edit_word(&a, &list, "int_sqrt"), 0);
-	KUNIT_EXPECT_EQ(test, graph_edit_word(&b, &list, "int_pow"), 0);
-	KUNIT_EXPECT_EQ(test, graph_edit_word(&b, &list, "!gcd"), 0);
-	KUNIT_EXPECT_EQ(test, graph_edit_commit(&a, &list), 0);
+	KUNIT_EXPECT_EQ(test, graph_filter_edit_word(&a, &list, "int_sqrt"), 0);
+	KUNIT_EXPECT_EQ(test, graph_filter_edit_word(&b, &list, "int_pow"), 0);
+	KUNIT_EXPECT_EQ(test, graph_filter_edit_word(&b, &list, "!gcd"), 0);
+	KUNIT_EXPECT_EQ(test, graph_filter_edit_commit(&a, &list), 0);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 2);
-	KUNIT_EXPECT_EQ(test, graph_edit_commit(&b, &list), 0);
+	KUNIT_EXPECT_EQ(test, graph_filter_edit_commit(&b, &list), 0);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 2);
-	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_list_sites(&list), kunit_site(1)));
-	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_list_sites(&list), kunit_site(2)));
+	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_filter_list_sites(&list), kunit_site(1)));
+	KUNIT_EXPECT_TRUE(test, ftrace_site_set_has(graph_filter_list_sites(&list), kunit_site(2)));
 	ftrace_edit_destroy(&a);
 	ftrace_edit_destroy(&b);
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd !gcd"), 0);
@@ -126,19 +126,19 @@ static void graph_filter_two_writers(struct kunit *test)
 /* Functions that are gone leave a list that names nothing. */
 static void graph_filter_forgets(struct kunit *test)
 {
-	struct graph_list list = { };
+	struct graph_filter_list list = { };
 
 	guard(mutex)(&ftrace_lock);
 
-	graph_list_forget(&list, 0, ~0UL);
+	graph_filter_list_forget(&list, 0, ~0UL);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(list.sites), NULL);
 
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd int_sqrt"), 0);
-	graph_list_forget(&list, kunit_site(1), kunit_site(1) + 1);
+	graph_filter_list_forget(&list, kunit_site(1), kunit_site(1) + 1);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 2);
-	graph_list_forget(&list, kunit_site(0), kunit_site(0) + 1);
+	graph_filter_list_forget(&list, kunit_site(0), kunit_site(0) + 1);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 1);
-	graph_list_forget(&list, kunit_site(2), kunit_site(2) + 1);
+	graph_filter_list_forget(&list, kunit_site(2), kunit_site(2) + 1);
 	KUNIT_EXPECT_EQ(test, graph_kunit_nr(&list), 0);
 	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(list.sites));
 	KUNIT_EXPECT_EQ(test, graph_kunit_write(&list, true, "gcd !gcd"), 0);

@@ -45,9 +45,9 @@ static void match_kunit_pattern_desc(const struct match_kunit_pattern *row, char
 
 KUNIT_ARRAY_PARAM(match_kunit_patterns, match_kunit_patterns, match_kunit_pattern_desc);
 
-static bool matches(const struct site_pattern *pattern, const char *name)
+static bool matches(const struct match_pattern *pattern, const char *name)
 {
-	return pattern_matches(pattern, name, strlen(name));
+	return match_fits(pattern, name, strlen(name));
 }
 
 /* Each row as it is, and with a ! before it, which changes nothing else. */
@@ -56,11 +56,11 @@ static void match_patterns(struct kunit *test)
 	const struct match_kunit_pattern *row = test->param_value;
 
 	for (int not = 0; not < 2; not++) {
-		struct site_pattern pattern;
+		struct match_pattern pattern;
 		char word[32];
 
 		snprintf(word, sizeof(word), "%s%s", not ? "!" : "", row->pattern);
-		pattern_parse(&pattern, word);
+		match_parse(&pattern, word);
 		KUNIT_EXPECT_EQ(test, pattern.not, not);
 		KUNIT_EXPECT_EQ(test, pattern.type, row->type);
 		for (unsigned int i = 0; i < ARRAY_SIZE(row->yes) && row->yes[i]; i++)
@@ -103,17 +103,17 @@ static void match_module_patterns(struct kunit *test)
 {
 	const struct match_kunit_module *row = test->param_value;
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
-	struct site_pattern pattern;
+	struct match_pattern pattern;
 	char word[16];
 
 	KUNIT_ASSERT_NOT_NULL(test, mod);
 	strscpy(word, row->pattern);
-	pattern_parse(&pattern, word);
-	KUNIT_EXPECT_EQ(test, pattern_matches_module(&pattern, NULL), row->kernel);
+	match_parse(&pattern, word);
+	KUNIT_EXPECT_EQ(test, match_fits_module(&pattern, NULL), row->kernel);
 	strscpy(mod->name, "this");
-	KUNIT_EXPECT_EQ(test, pattern_matches_module(&pattern, mod), row->this);
+	KUNIT_EXPECT_EQ(test, match_fits_module(&pattern, mod), row->this);
 	strscpy(mod->name, "other");
-	KUNIT_EXPECT_EQ(test, pattern_matches_module(&pattern, mod), row->other);
+	KUNIT_EXPECT_EQ(test, match_fits_module(&pattern, mod), row->other);
 }
 
 struct match_kunit_match {

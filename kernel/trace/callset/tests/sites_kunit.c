@@ -197,7 +197,7 @@ static void sites_map(struct kunit *test)
 	guard(mutex)(&ftrace_lock);
 
 	for (unsigned int o = 0; o < ARRAY_SIZE(orders); o++) {
-		unsigned int sites = ftrace_nr_sites, tables = table_map->nr;
+		unsigned int sites = ftrace_nr_sites, tables = sites_table_map->nr;
 		unsigned long changed = ftrace_sites_changed;
 		struct ftrace_table *table[3] = { }, *at, *before = NULL;
 
@@ -206,7 +206,7 @@ static void sites_map(struct kunit *test)
 			if (!table[orders[o][i]] || ftrace_table_add(table[orders[o][i]]))
 				KUNIT_FAIL(test, "no memory");
 		}
-		KUNIT_EXPECT_EQ(test, table_map->nr, tables + 3);
+		KUNIT_EXPECT_EQ(test, sites_table_map->nr, tables + 3);
 		KUNIT_EXPECT_EQ(test, ftrace_nr_sites, sites + 6);
 		KUNIT_EXPECT_NE(test, ftrace_sites_changed, changed);
 		for_each_ftrace_table(at) {
@@ -226,7 +226,7 @@ static void sites_map(struct kunit *test)
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_table_find(start[i]), NULL);
 			KUNIT_EXPECT_PTR_EQ(test, ftrace_site_find(start[i]), NULL);
 		}
-		KUNIT_EXPECT_EQ(test, table_map->nr, tables);
+		KUNIT_EXPECT_EQ(test, sites_table_map->nr, tables);
 		KUNIT_EXPECT_EQ(test, ftrace_nr_sites, sites);
 	}
 }

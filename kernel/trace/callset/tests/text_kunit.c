@@ -45,8 +45,9 @@ static void text_module_form(struct kunit *test)
 	const u32 *entry = entries;
 
 	memcpy(entries, &row->first, sizeof(row->first));
-	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + row->nr, TEXT_KUNIT_TEXT,
-					       TEXT_KUNIT_TEXT_END), row->site ? row->first : 0);
+	KUNIT_EXPECT_EQ(test, text_module_next_site(&entry, entries + row->nr, TEXT_KUNIT_TEXT,
+						    TEXT_KUNIT_TEXT_END),
+			row->site ? row->first : 0);
 	KUNIT_EXPECT_EQ(test, entry - entries, row->site ? 2 : row->nr);
 }
 
@@ -60,7 +61,7 @@ static void text_module_forms_differ(struct kunit *test)
 	const u32 entries[] = { upper_32_bits(MODULES_VADDR), 0 }, *entry = entries;
 
 	KUNIT_EXPECT_EQ(test, upper_32_bits(MODULES_VADDR), upper_32_bits(MODULES_END - 1));
-	KUNIT_EXPECT_EQ(test, module_next_site(&entry, entries + 1, 1, ULONG_MAX),
+	KUNIT_EXPECT_EQ(test, text_module_next_site(&entry, entries + 1, 1, ULONG_MAX),
 			(unsigned long)entries - 1);
 }
 
@@ -86,7 +87,7 @@ static const u16 text_kunit_mod_sites[TEXT_KUNIT_MOD_NR] = {
 static void text_kunit_expect_module(struct kunit *test, struct module *mod,
 				     enum mod_mem_type type, u32 first, u32 second)
 {
-	struct ftrace_table *table = module_table(mod, type);
+	struct ftrace_table *table = text_module_table(mod, type);
 
 	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, table);
 	if (IS_ERR_OR_NULL(table))
@@ -174,7 +175,7 @@ static void text_module_tables(struct kunit *test)
 
 	/* Nor is there a table where there is no site. */
 	mod->num_ftrace_callsites = 0;
-	KUNIT_EXPECT_PTR_EQ(test, module_table(mod, MOD_TEXT), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, text_module_table(mod, MOD_TEXT), NULL);
 }
 
 /* An architecture that finds no site in the second place that the compiler left. */
@@ -190,11 +191,11 @@ static void text_module_odd_place(struct kunit *test)
 	const unsigned long found[] = { places[0], places[2], 0 };
 	const u32 *entry = (u32 *)places, *stop = (u32 *)(places + ARRAY_SIZE(places));
 
-	kunit_activate_static_stub(test, module_site, text_kunit_refuse_second);
+	kunit_activate_static_stub(test, text_module_site, text_kunit_refuse_second);
 	for (unsigned int i = 0; i < ARRAY_SIZE(found); i++)
-		KUNIT_EXPECT_EQ(test, module_next_site(&entry, stop, TEXT_KUNIT_TEXT,
-						       TEXT_KUNIT_TEXT_END), found[i]);
-	kunit_deactivate_static_stub(test, module_site);
+		KUNIT_EXPECT_EQ(test, text_module_next_site(&entry, stop, TEXT_KUNIT_TEXT,
+							    TEXT_KUNIT_TEXT_END), found[i]);
+	kunit_deactivate_static_stub(test, text_module_site);
 }
 
 static struct kunit_case text_kunit_cases[] = {

@@ -44,11 +44,11 @@
 #include "../trace.h"
 
 /**
- * struct change_cursor - tests ascending addresses against a site set
+ * struct transaction_cursor - tests ascending addresses against a site set
  * @set: the set
  * @i: its first address that is not below those tested so far
  */
-struct change_cursor {
+struct transaction_cursor {
 	const struct ftrace_site_set	*set;
 	unsigned int			i;
 };
@@ -72,9 +72,9 @@ struct change_cursor {
 struct ftrace_change {
 	struct ftrace_ops	*ops;
 	bool			wanted;
-	struct change_cursor	only;
-	struct change_cursor	not;
-	struct change_cursor	out;
+	struct transaction_cursor only;
+	struct transaction_cursor not;
+	struct transaction_cursor out;
 	u32			*each;
 	u32			*map;
 	unsigned int		nr_map;
@@ -83,14 +83,14 @@ struct ftrace_change {
 };
 
 /**
- * struct tx_side - the callset that a record comes from, or goes to
+ * struct transaction_side - the callset that a record comes from, or goes to
  * @nr: its number
  * @cs: the callset, NULL for number 0
  * @target: the target of its sites, unless they call a stub each
  * @mark: the flags that its records keep from then on
  * @stubs: its sites call a stub each
  */
-struct tx_side {
+struct transaction_side {
 	u32			nr;
 	u32			mark;
 	bool			stubs;
@@ -99,7 +99,7 @@ struct tx_side {
 };
 
 /**
- * struct ftrace_tx - a transaction
+ * struct transaction - a transaction
  * @change: the changes, applied one after the other
  * @nr: number of @change
  * @table: if not NULL, only its records are concerned
@@ -114,7 +114,7 @@ struct tx_side {
  * @from: where the record that was looked at last comes from
  * @to: where the record that was applied last goes
  */
-struct ftrace_tx {
+struct transaction {
 	struct ftrace_change	*change;
 	unsigned int		nr;
 	struct ftrace_table	*table;
@@ -126,19 +126,19 @@ struct ftrace_tx {
 	unsigned int		moved;
 	unsigned int		quarantined;
 	unsigned long		quarantined_ip;
-	struct tx_side		from;
-	struct tx_side		to;
+	struct transaction_side	from;
+	struct transaction_side	to;
 };
 
 /*
  * Takes a stretch of records that have the same callset, and go to the same.
  * Inlined with its argument known: most of a transaction's time is spent there.
  */
-typedef int (*tx_func_t)(struct ftrace_tx *tx, struct ftrace_table *table,
-			 struct ftrace_record *rec, unsigned int nr, void *data);
+typedef int (*transaction_func_t)(struct transaction *tx, struct ftrace_table *table,
+				  struct ftrace_record *rec, unsigned int nr, void *data);
 
-/* Addresses come in ascending order between two cursor_rewind(). */
-static bool cursor_has(struct change_cursor *cursor, unsigned long ip)
+/* Addresses come in ascending order between two transaction_rewind(). */
+static bool transaction_cursor_has(struct transaction_cursor *cursor, unsigned long ip)
 {
 	const struct ftrace_site_set *set = cursor->set;
 
@@ -147,22 +147,22 @@ static bool cursor_has(struct change_cursor *cursor, unsigned long ip)
 	return cursor->i < set->nr && set->ip[cursor->i] == ip;
 }
 
-static bool change_wants(struct ftrace_change *change, unsigned long ip)
+static bool transaction_wants(struct ftrace_change *change, unsigned long ip)
 {
 	if (!change->wanted)
 		return false;
-	if (change->only.set && !cursor_has(&change->only, ip))
+	if (change->only.set && !transaction_cursor_has(&change->only, ip))
 		return false;
-	if (change->out.set && cursor_has(&change->out, ip))
+	if (change->out.set && transaction_cursor_has(&change->out, ip))
 		return false;
-	return !change->not.set || !cursor_has(&change->not, ip);
+	return !change->not.set || !transaction_cursor_has(&change->not, ip);
 }
 
-static void tx_rewind(struct ftrace_tx *tx)
+static void transaction_rewind(struct transaction *tx)
 {
 	/* Trampolines are made between two walks: targets are looked up again. */
-	tx->from = (struct tx_side) { };
-	tx->to = (struct tx_side) { };
+	tx->from = (struct transaction_side) { };
+	tx->to = (struct transaction_side) { };
 	tx->uniform = true;
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		struct ftrace_change *change = &tx->change[i];
@@ -175,7 +175,7 @@ static void tx_rewind(struct ftrace_tx *tx)
 	}
 }
 
-static int change_map_grow(struct ftrace_change *change, unsigned long index)
+static int transaction_map_grow(struct ftrace_change *change, unsigned long index)
 {
 	unsigned int nr = roundup_pow_of_two(max(index + 1, 64UL));
 	u32 *map = kvrealloc(change->map, nr * sizeof(*map), GFP_KERNEL | __GFP_ZERO);
@@ -191,12 +191,12 @@ static int change_map_grow(struct ftrace_change *change, unsigned long index)
  * Looks @index up, and keeps it as the last one; makes the callset if needed. @ip
  * is the site for which it is asked.
  */
-static noinline int change_map(struct ftrace_change *change, unsigned long index,
-			       unsigned long ip)
+static noinline int transaction_map_change(struct ftrace_change *change, unsigned long index,
+					   unsigned long ip)
 {
 	struct ftrace_callset *from, *to;
 
-	if (index >= change->nr_map && change_map_grow(change, index))
+	if (index >= change->nr_map && transaction_map_grow(change, index))
 		return -ENOMEM;
 	if (!change->map[index]) {
 		from = ftrace_callset_get(index / 2);
@@ -214,8 +214,8 @@ static noinline int change_map(struct ftrace_change *change, unsigned long index
 }
 
 /* The function that a direct ops wants a site to call; 0 if it has none for it. */
-static unsigned long change_direct(const struct ftrace_change *change,
-				   const struct ftrace_callset *from, unsigned long ip)
+static unsigned long transaction_direct(const struct ftrace_change *change,
+					const struct ftrace_callset *from, unsigned long ip)
 {
 	const struct ftrace_ops *ops = change->ops;
 	struct ftrace_func_entry *entry = NULL;
@@ -228,7 +228,7 @@ static unsigned long change_direct(const struct ftrace_change *change,
 }
 
 /* Where the ops is direct with another function for each site, the callset is of this site. */
-static noinline long change_map_each(struct ftrace_change *change, u32 nr, unsigned long ip)
+static noinline long transaction_map_each(struct ftrace_change *change, u32 nr, unsigned long ip)
 {
 	struct ftrace_callset *from = ftrace_callset_get(nr), *to = from;
 	u32 *known = &change->each[change->only.i];
@@ -237,7 +237,7 @@ static noinline long change_map_each(struct ftrace_change *change, u32 nr, unsig
 	if (*known)
 		return *known - 1;
 	/* There is none for new text of which its owner has not been told. */
-	addr = change_direct(change, from, ip);
+	addr = transaction_direct(change, from, ip);
 	if (addr)
 		to = ftrace_callset_with(from, change->ops, addr);
 	if (to == ERR_PTR(-EBUSY))
@@ -252,15 +252,15 @@ static noinline long change_map_each(struct ftrace_change *change, u32 nr, unsig
  * The new callset of a record, or an error from making it. Neighbours mostly
  * have the same callset, so the last answer mostly serves.
  */
-static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 nr)
+static __always_inline long transaction_map(struct transaction *tx, unsigned long ip, u32 nr)
 {
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		struct ftrace_change *change = &tx->change[i];
-		bool wants = change_wants(change, ip);
+		bool wants = transaction_wants(change, ip);
 		unsigned long index = 2UL * nr + wants;
 
 		if (unlikely(change->each && wants)) {
-			long to = change_map_each(change, nr, ip);
+			long to = transaction_map_each(change, nr, ip);
 
 			if (to < 0)
 				return to;
@@ -268,7 +268,7 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 			continue;
 		}
 		if (unlikely(index != change->last)) {
-			int ret = change_map(change, index, ip);
+			int ret = transaction_map_change(change, index, ip);
 
 			if (ret)
 				return ret;
@@ -278,8 +278,8 @@ static __always_inline long tx_map(struct ftrace_tx *tx, unsigned long ip, u32 n
 	return nr;
 }
 
-/* Looks up a callset for tx_apply_recs(); the last one is kept. */
-static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
+/* Looks up a callset for transaction_apply_recs(); the last one is kept. */
+static __always_inline void transaction_side_set(struct transaction_side *side, u32 nr)
 {
 	if (likely(side->nr == nr))
 		return;
@@ -296,10 +296,11 @@ static __always_inline void tx_side_set(struct tx_side *side, u32 nr)
  * Gets the target of a record's site, and how much farther the sites of the next ones call.
  * Returns for how many of the records this holds, at least 1.
  */
-static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
-						    struct ftrace_table *table,
-						    struct ftrace_record *rec, unsigned int nr,
-						    unsigned long *target, unsigned int *step)
+static __always_inline unsigned int transaction_side_targets(const struct transaction_side *side,
+							     struct ftrace_table *table,
+							     struct ftrace_record *rec,
+							     unsigned int nr, unsigned long *target,
+							     unsigned int *step)
 {
 	if (ARCH_FTRACE_STUB_SIZE && unlikely(side->stubs)) {
 		*step = ARCH_FTRACE_STUB_SIZE;
@@ -311,32 +312,35 @@ static __always_inline unsigned int tx_side_targets(const struct tx_side *side,
 }
 
 /* How many sites are as they should be, before the first that is not. */
-static __always_inline unsigned int tx_side_check(const struct tx_side *side,
-						  struct ftrace_table *table,
-						  struct ftrace_record *rec, unsigned int nr)
+static __always_inline unsigned int transaction_side_check(const struct transaction_side *side,
+							   struct ftrace_table *table,
+							   struct ftrace_record *rec,
+							   unsigned int nr)
 {
 	unsigned int done = 0, n, ok, step;
 	unsigned long target;
 
 	do {
-		n = tx_side_targets(side, table, rec + done, nr - done, &target, &step);
+		n = transaction_side_targets(side, table, rec + done, nr - done, &target, &step);
 		ok = arch_ftrace_check_sites(table->base, rec + done, n, target, step);
 		done += ok;
 	} while (ok == n && done < nr);
 	return done;
 }
 
-static noinline void tx_side_quarantine(const struct tx_side *side, struct ftrace_table *table,
-					struct ftrace_record *rec)
+static noinline void transaction_side_quarantine(const struct transaction_side *side,
+						 struct ftrace_table *table,
+						 struct ftrace_record *rec)
 {
 	unsigned long target;
 	unsigned int step;
 
-	tx_side_targets(side, table, rec, 1, &target, &step);
+	transaction_side_targets(side, table, rec, 1, &target, &step);
 	ftrace_quarantine(rec, ftrace_rec_ip(table, rec), target);
 }
 
-static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void *data)
+static __always_inline int transaction_for_sites(struct transaction *tx, transaction_func_t fn,
+						 void *data)
 {
 	struct ftrace_table *table = NULL;
 	int ret = 0;
@@ -357,8 +361,9 @@ static __always_inline int tx_for_sites(struct ftrace_tx *tx, tx_func_t fn, void
 }
 
 /* How many records from @i on are in the same state, and are treated alike. */
-static __always_inline unsigned int tx_stretch(const struct ftrace_tx *tx,
-					       const struct ftrace_table *table, unsigned int i)
+static __always_inline unsigned int transaction_stretch(const struct transaction *tx,
+							const struct ftrace_table *table,
+							unsigned int i)
 {
 	const u32 same = FTRACE_STATE_CALLSET | FTRACE_STATE_QUARANTINE;
 	u32 state = table->recs[i].state;
@@ -369,32 +374,33 @@ static __always_inline unsigned int tx_stretch(const struct ftrace_tx *tx,
 	return end - i;
 }
 
-static __always_inline int tx_for_table(struct ftrace_tx *tx, struct ftrace_table *table,
-					tx_func_t fn, void *data)
+static __always_inline int transaction_for_table(struct transaction *tx, struct ftrace_table *table,
+						 transaction_func_t fn, void *data)
 {
 	unsigned int nr;
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < table->nr; i += nr) {
-		nr = tx_stretch(tx, table, i);
+		nr = transaction_stretch(tx, table, i);
 		ret = fn(tx, table, &table->recs[i], nr, data);
 	}
 	return ret;
 }
 
 /* Calls @fn for every record concerned, ascending by address. */
-static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void *data)
+static __always_inline int transaction_for_each(struct transaction *tx, transaction_func_t fn,
+						void *data)
 {
 	struct ftrace_table *table;
 	int ret = 0;
 
-	tx_rewind(tx);
+	transaction_rewind(tx);
 	if (tx->table)
-		return tx_for_table(tx, tx->table, fn, data);
+		return transaction_for_table(tx, tx->table, fn, data);
 	if (tx->sites)
-		return tx_for_sites(tx, fn, data);
+		return transaction_for_sites(tx, fn, data);
 	for_each_ftrace_table(table) {
-		ret = tx_for_table(tx, table, fn, data);
+		ret = transaction_for_table(tx, table, fn, data);
 		if (ret)
 			break;
 		cond_resched();
@@ -403,18 +409,19 @@ static __always_inline int tx_for_each(struct ftrace_tx *tx, tx_func_t fn, void 
 }
 
 /* Notes that a site in quarantine would have been attached. */
-static noinline void tx_note_quarantined(struct ftrace_tx *tx, unsigned long ip)
+static noinline void transaction_note_quarantined(struct transaction *tx, unsigned long ip)
 {
 	for (unsigned int i = 0; i < tx->nr; i++) {
-		if (!change_wants(&tx->change[i], ip))
+		if (!transaction_wants(&tx->change[i], ip))
 			continue;
 		tx->quarantined++;
 		tx->quarantined_ip = ip;
 	}
 }
 
-static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					struct ftrace_record *rec, unsigned int nr, void *data)
+static __always_inline int transaction_plan_recs(struct transaction *tx, struct ftrace_table *table,
+						 struct ftrace_record *rec, unsigned int nr,
+						 void *data)
 {
 	struct ftrace_record *end = rec + nr;
 	u32 from = ftrace_rec_callset(rec);
@@ -422,37 +429,38 @@ static __always_inline int tx_plan_recs(struct ftrace_tx *tx, struct ftrace_tabl
 
 	if (ftrace_rec_quarantined(rec)) {
 		for (; tx->fresh && rec < end; rec++)
-			tx_note_quarantined(tx, ftrace_rec_ip(table, rec));
+			transaction_note_quarantined(tx, ftrace_rec_ip(table, rec));
 		return 0;
 	}
-	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
+	to = transaction_map(tx, ftrace_rec_ip(table, rec), from);
 	if (to < 0)
 		return to;
 	if (to == from)
 		return 0;
 
-	tx_side_set(&tx->from, from);
-	tx_side_set(&tx->to, to);
+	transaction_side_set(&tx->from, from);
+	transaction_side_set(&tx->to, to);
 	if (tx->to.cs && !tx->to.target)
 		tx->to.cs->gaining = true;
 	if (tx->to.cs && tx->to.cs->counting)
 		tx->counting = true;
 	for (; rec < end; rec++) {
-		nr = tx_side_check(&tx->from, table, rec, end - rec);
+		nr = transaction_side_check(&tx->from, table, rec, end - rec);
 		tx->moved += nr;
 		rec += nr;
 		if (rec == end)
 			break;
-		tx_side_quarantine(&tx->from, table, rec);
-		tx_note_quarantined(tx, ftrace_rec_ip(table, rec));
+		transaction_side_quarantine(&tx->from, table, rec);
+		transaction_note_quarantined(tx, ftrace_rec_ip(table, rec));
 	}
 	return 0;
 }
 
 /* Moves records from tx->from to tx->to. */
-static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct ftrace_record *rec, unsigned int nr,
-					 struct ftrace_patch *patch)
+static __always_inline void transaction_move_recs(struct transaction *tx,
+						  struct ftrace_table *table,
+						  struct ftrace_record *rec, unsigned int nr,
+						  struct ftrace_patch *patch)
 {
 	u32 to = tx->to.nr, mark = tx->to.mark;
 
@@ -469,49 +477,51 @@ static __always_inline void tx_move_recs(struct ftrace_tx *tx, struct ftrace_tab
 		unsigned long target;
 		unsigned int step;
 
-		n = tx_side_targets(&tx->to, table, rec, nr, &target, &step);
+		n = transaction_side_targets(&tx->to, table, rec, nr, &target, &step);
 		arch_ftrace_patch_sites(patch, table->base, rec, n, target, step);
 	}
 }
 
 /* Makes the counts and stubs for records that go to a callset that counts. */
-static int tx_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-			   struct ftrace_record *rec, unsigned int nr, void *data)
+static int transaction_reserve_recs(struct transaction *tx, struct ftrace_table *table,
+				    struct ftrace_record *rec, unsigned int nr, void *data)
 {
 	u32 from = ftrace_rec_callset(rec);
 	long to;
 
 	if (ftrace_rec_quarantined(rec))
 		return 0;
-	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
+	to = transaction_map(tx, ftrace_rec_ip(table, rec), from);
 	if (to == from)
 		return 0;
-	tx_side_set(&tx->to, to);
+	transaction_side_set(&tx->to, to);
 	if (!tx->to.cs || !tx->to.cs->counting)
 		return 0;
 	return ftrace_callset_reserve(tx->to.cs, table, rec, nr);
 }
 
-static __always_inline int tx_apply_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct ftrace_record *rec, unsigned int nr, void *patch)
+static __always_inline int transaction_apply_recs(struct transaction *tx,
+						  struct ftrace_table *table,
+						  struct ftrace_record *rec, unsigned int nr,
+						  void *patch)
 {
 	u32 from = ftrace_rec_callset(rec);
 	long to;
 
 	if (ftrace_rec_quarantined(rec))
 		return 0;
-	to = tx_map(tx, ftrace_rec_ip(table, rec), from);
+	to = transaction_map(tx, ftrace_rec_ip(table, rec), from);
 	if (to == from || WARN_ON_ONCE(to < 0))
 		return 0;
 
-	tx_side_set(&tx->from, from);
-	tx_side_set(&tx->to, to);
-	tx_move_recs(tx, table, rec, nr, patch);
+	transaction_side_set(&tx->from, from);
+	transaction_side_set(&tx->to, to);
+	transaction_move_recs(tx, table, rec, nr, patch);
 	return 0;
 }
 
 /* No owner is to believe that a function is watched, or replaced, that is not. */
-static int tx_check_quarantined(struct ftrace_tx *tx)
+static int transaction_check_quarantined(struct transaction *tx)
 {
 	for (unsigned int i = 0; tx->asked && tx->quarantined && i < tx->nr; i++) {
 		struct ftrace_ops *ops = tx->change[i].ops;
@@ -524,36 +534,36 @@ static int tx_check_quarantined(struct ftrace_tx *tx)
 	return 0;
 }
 
-static int tx_plan(struct ftrace_tx *tx)
+static int transaction_plan(struct transaction *tx)
 {
 	int ret;
 
-	ret = tx_for_each(tx, tx_plan_recs, NULL) ?: tx_check_quarantined(tx) ?:
-	      ftrace_callsets_establish();
+	ret = transaction_for_each(tx, transaction_plan_recs, NULL) ?:
+	      transaction_check_quarantined(tx) ?: ftrace_callsets_establish();
 	if (!ret && tx->counting)
-		ret = tx_for_each(tx, tx_reserve_recs, NULL);
+		ret = transaction_for_each(tx, transaction_reserve_recs, NULL);
 	return ret;
 }
 
-static int tx_run(struct ftrace_tx *tx)
+static int transaction_run(struct transaction *tx)
 {
 	struct ftrace_patch *patch;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ret = tx_plan(tx);
+	ret = transaction_plan(tx);
 	if (!ret && tx->moved) {
 		patch = arch_ftrace_patch_begin(tx->moved);
-		tx_for_each(tx, tx_apply_recs, patch);
+		transaction_for_each(tx, transaction_apply_recs, patch);
 		arch_ftrace_patch_end(patch);
 	}
 	ftrace_callsets_drop_idle();
 	return ret;
 }
 
-/* Adds the change of an ops; tx_finish() frees it. */
-static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
+/* Adds the change of an ops; transaction_finish() frees it. */
+static int transaction_add(struct transaction *tx, struct ftrace_ops *ops)
 {
 	bool has_each = (ops->flags & FTRACE_OPS_FL_DIRECT) && !ops->direct_call;
 	struct ftrace_change *change = tx->change;
@@ -585,10 +595,10 @@ static int tx_add(struct ftrace_tx *tx, struct ftrace_ops *ops)
 }
 
 /* Runs a transaction, unless @ret says that its changes are not all there. */
-static int tx_finish(struct ftrace_tx *tx, int ret)
+static int transaction_finish(struct transaction *tx, int ret)
 {
 	if (!ret && tx->nr)
-		ret = tx_run(tx);
+		ret = transaction_run(tx);
 	for (unsigned int i = 0; i < tx->nr; i++) {
 		kvfree(tx->change[i].map);
 		kvfree(tx->change[i].each);
@@ -607,9 +617,9 @@ static int tx_finish(struct ftrace_tx *tx, int ret)
  */
 int ftrace_update_attach(struct ftrace_ops *ops)
 {
-	struct ftrace_tx tx = { .sites = ops->filter->only, .asked = true, .fresh = true };
+	struct transaction tx = { .sites = ops->filter->only, .asked = true, .fresh = true };
 
-	return tx_finish(&tx, tx_add(&tx, ops));
+	return transaction_finish(&tx, transaction_add(&tx, ops));
 }
 
 /**
@@ -624,17 +634,18 @@ int ftrace_update_attach(struct ftrace_ops *ops)
 int ftrace_update_filter(struct ftrace_filter *filter, const struct ftrace_site_set *sites,
 			 bool asked)
 {
-	struct ftrace_tx tx = { .sites = sites, .asked = asked };
+	struct transaction tx = { .sites = sites, .asked = asked };
 	struct ftrace_ops *ops;
 	int ret = 0;
 
 	hlist_for_each_entry(ops, &filter->users, filter_user)
-		ret = ret ?: tx_add(&tx, ops);
-	return tx_finish(&tx, ret);
+		ret = ret ?: transaction_add(&tx, ops);
+	return transaction_finish(&tx, ret);
 }
 
 /* Whether an ops may want a site in [@start, @end). */
-static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsigned long end)
+static bool transaction_ops_may_want(const struct ftrace_ops *ops, unsigned long start,
+				     unsigned long end)
 {
 	const struct ftrace_site_set *set = ops->filter->only;
 
@@ -650,15 +661,15 @@ static bool ops_may_want(const struct ftrace_ops *ops, unsigned long start, unsi
  */
 int ftrace_update_table(struct ftrace_table *table)
 {
-	struct ftrace_tx tx = { .table = table };
+	struct transaction tx = { .table = table };
 	struct ftrace_ops *ops;
 	int ret = 0;
 
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (ops_may_want(ops, table->start, table->end))
-			ret = ret ?: tx_add(&tx, ops);
+		if (transaction_ops_may_want(ops, table->start, table->end))
+			ret = ret ?: transaction_add(&tx, ops);
 	}
-	return tx_finish(&tx, ret);
+	return transaction_finish(&tx, ret);
 }
 
 /*
@@ -666,7 +677,7 @@ int ftrace_update_table(struct ftrace_table *table)
  * stay. Returns how many there may be. *@counting tells whether some go to a callset
  * that counts.
  */
-static unsigned int leave_plan(struct ftrace_ops *ops, bool *counting)
+static unsigned int transaction_leave_plan(struct ftrace_ops *ops, bool *counting)
 {
 	struct ftrace_callset_link *link;
 	unsigned int nr = 0;
@@ -687,26 +698,28 @@ static unsigned int leave_plan(struct ftrace_ops *ops, bool *counting)
 	return nr;
 }
 
-static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-					 struct ftrace_record *rec, unsigned int nr, void *patch)
+static __always_inline int transaction_leave_recs(struct transaction *tx,
+						  struct ftrace_table *table,
+						  struct ftrace_record *rec, unsigned int nr,
+						  void *patch)
 {
 	struct ftrace_callset *cs;
 	unsigned int ok;
 
-	tx_side_set(&tx->from, ftrace_rec_callset(rec));
+	transaction_side_set(&tx->from, ftrace_rec_callset(rec));
 	cs = tx->from.cs;
 	if (!cs || !cs->leaving || cs->successor == cs)
 		return 0;
 
-	tx_side_set(&tx->to, cs->successor ? cs->successor->nr : 0);
+	transaction_side_set(&tx->to, cs->successor ? cs->successor->nr : 0);
 	while (nr) {
-		ok = tx_side_check(&tx->from, table, rec, nr);
-		tx_move_recs(tx, table, rec, ok, patch);
+		ok = transaction_side_check(&tx->from, table, rec, nr);
+		transaction_move_recs(tx, table, rec, ok, patch);
 		rec += ok;
 		nr -= ok;
 		if (!nr)
 			break;
-		tx_side_quarantine(&tx->from, table, rec);
+		transaction_side_quarantine(&tx->from, table, rec);
 		rec++;
 		nr--;
 	}
@@ -714,8 +727,8 @@ static __always_inline int tx_leave_recs(struct ftrace_tx *tx, struct ftrace_tab
 }
 
 /* The sites of a callset stay where there is no memory for them to leave. */
-static int tx_leave_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *table,
-				 struct ftrace_record *rec, unsigned int nr, void *data)
+static int transaction_leave_reserve_recs(struct transaction *tx, struct ftrace_table *table,
+					  struct ftrace_record *rec, unsigned int nr, void *data)
 {
 	struct ftrace_callset *cs = ftrace_callset_get(ftrace_rec_callset(rec));
 
@@ -735,7 +748,7 @@ static int tx_leave_reserve_recs(struct ftrace_tx *tx, struct ftrace_table *tabl
  */
 void ftrace_update_detach(struct ftrace_ops *ops)
 {
-	struct ftrace_tx tx = { .sites = ops->filter->only };
+	struct transaction tx = { .sites = ops->filter->only };
 	struct ftrace_callset_link *link;
 	struct ftrace_patch *patch;
 	struct hlist_node *next;
@@ -746,13 +759,13 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 
 	if (hlist_empty(&ops->callsets))
 		return;
-	nr = leave_plan(ops, &counting);
+	nr = transaction_leave_plan(ops, &counting);
 	if (counting)
-		tx_for_each(&tx, tx_leave_reserve_recs, NULL);
+		transaction_for_each(&tx, transaction_leave_reserve_recs, NULL);
 	/* With some room for the CALLs of trampolines. */
 	patch = arch_ftrace_patch_begin(nr + 16);
 	if (nr)
-		tx_for_each(&tx, tx_leave_recs, patch);
+		transaction_for_each(&tx, transaction_leave_recs, patch);
 	for_each_ftrace_link_safe(link, next, ops) {
 		link->cs->leaving = false;
 		ftrace_callset_silence(link, patch);
@@ -762,6 +775,6 @@ void ftrace_update_detach(struct ftrace_ops *ops)
 }
 
 #ifdef CONFIG_FTRACE_KUNIT_TEST
-#include "tests/update_kunit.c"
+#include "tests/transaction_kunit.c"
 #include "tests/throttle_kunit.c"
 #endif
