@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "ring_buffer_torture: " fmt
 
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -24,6 +25,7 @@
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
 #include <linux/preempt.h>
@@ -138,6 +140,8 @@ static struct trace_buffer *torture_spare;
 static struct cpumask torture_mask;
 static DEFINE_PER_CPU(struct torture_cpu, torture_cpus);
 static unsigned int torture_what;
+/* An event that is being looked at stays, as trace_access_lock() sees to it elsewhere. */
+static DEFINE_MUTEX(torture_access);
 static bool torture_stops;
 /* They can be sent. */
 static bool torture_nmis;
@@ -381,6 +385,7 @@ static bool torture_read(struct trace_buffer *buffer, int cpu)
 
 	if (torture_what & TORTURE_PAGE_READER)
 		return torture_read_page(buffer, cpu);
+	guard(mutex)(&torture_access);
 	event = ring_buffer_consume(buffer, cpu, &time, NULL);
 	if (event)
 		torture_check(cpu, ring_buffer_event_data(event), ring_buffer_event_length(event),
@@ -506,8 +511,10 @@ static void torture_disturb(struct rnd_state *random)
 	}
 	if (torture_what & TORTURE_RESET)
 		ring_buffer_reset_cpu(torture_buffer, cpu);
-	if (torture_what & TORTURE_ORDER)
+	if (torture_what & TORTURE_ORDER) {
+		guard(mutex)(&torture_access);
 		ring_buffer_subbuf_order_set(torture_buffer, pages % 3);
+	}
 	if (torture_what & TORTURE_HOTPLUG)
 		torture_hotplug();
 }

@@ -45,7 +45,7 @@ static size_t fake_prepare(const struct wanted *wanted)
 	(void)wanted;
 	errno = 0;
 	while (clock_ns(CLOCK_MONOTONIC) < end) {
-		if (*(volatile int *)&errno)
+		if (__atomic_load_n(&errno, __ATOMIC_RELAXED))
 			die("errno is changed to %d", errno);
 	}
 	atexit(fake_end);
