@@ -148,9 +148,8 @@ not_applied() {
 }
 apply_patch() { try_patch "$1" "$2" || not_applied "$1"; }
 
-# copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only files that differ, so
-# that kbuild rebuilds only those that changed; a path that SRC lacks is removed. Counts in
-# $changed.
+# copy_changed SRC DST PATH...: makes DST/PATH equal to SRC/PATH, writing only files that differ, so that kbuild
+# rebuilds only those that changed; a path that SRC lacks is removed. Counts in $changed.
 changed=0
 copy_changed() {
 	local src=$1 dst=$2 f

@@ -49,8 +49,7 @@ SHELL = "A guest with tracefs at /sys/kernel/tracing. Leave with 'exit'; Ctrl-A 
 # How a run ended, by exit status, where it is not the job's own. TROUBLE comes after these.
 PANIC, OOPS, WARNING, NO_EXIT, TIMEOUT = range(TROUBLE - 5, TROUBLE)
 
-# Symptoms that the console may show, worst first; each with the seconds that the guest is
-# then given to end by itself.
+# Symptoms that the console may show, worst first; each with the seconds that the guest is then given to end by itself.
 SYMPTOMS = [
     (PANIC, "panic", re.compile(r"Kernel panic"), 30),
     (OOPS, "oops", re.compile(r"Oops[: ]|BUG: |kernel BUG at|general protection fault|"
