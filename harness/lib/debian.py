@@ -17,7 +17,8 @@ FIRST = 2048
 SIZE_MB, SWAP_MB = 4096, 1024
 # Users' programs, the libraries of ftrace-tools, as the guest has no network, and the means to build modules.
 PACKAGES = ["systemd-sysv", "udev", "grub-pc", "initramfs-tools", "cpio", "linux-image-cloud-amd64", "trace-cmd",
-            "linux-perf", "bpftrace", "libtracecmd-dev", "gcc", "libc6-dev", "make", "dkms"]
+            "linux-perf", "bpftrace", "libtracecmd-dev", "gcc", "libc6-dev", "make", "dkms", "bpfcc-tools",
+            "libbpf-tools", "makedumpfile"]
 NOT_UNPACKED = ["doc", "man", "locale", "info"]
 # No package may ask, and dpkg need not wait for the disk.
 OPTIONS = ["--variant=minbase", "--dpkgopt=force-unsafe-io",
@@ -59,7 +60,9 @@ def bootstrap():
     suite, sources = userspace.debian_sources()
     files = [os.path.join(GUEST, name) for name in ("debian.ext2", "debian.boot.img", "debian.core.img")]
     fs, boot, core = files
-    hooks = [f"upload {source('debian-job')} /usr/local/sbin/guest-job", f"chroot \"$1\" sh -ec '{IN_IT}'",
+    # With a kernel, kdump-tools ask for the disk, too.
+    hooks = [f"upload {source('debian-job')} /usr/local/sbin/guest-job",
+             "chroot \"$1\" apt-get -y install kdump-tools", f"chroot \"$1\" sh -ec '{IN_IT}'",
              f"download /boot/grub/i386-pc/boot.img {boot}", f"download /boot/grub/i386-pc/core.img {core}"]
     logged("debian-disk.log",
            ["mmdebstrap", *OPTIONS, "--include=" + ",".join(PACKAGES),

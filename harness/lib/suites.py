@@ -296,9 +296,10 @@ def debian_packages(session, suite, cpus):
         raise Failure("build/deb has not the packages of one kernel: run make deb")
     trees = [(f"/job/{os.path.basename(path)}", path) for path in found]
     trees += [("/job/clients", job("clients")), ("/job/module", testing("ftrace-overhead/planted")),
+              ("/job/testing/ftrace-vmcore", testing("ftrace-vmcore")),
               ("/job/livepatch-sample.c", os.path.join(BUILD, "tree/samples/livepatch/livepatch-sample.c"))]
-    session.job(suite, "debian", cpus, f"guest.release={release[0]}", mem="2G", timeout=3600, disk=debian.disk(),
-                trees=trees)
+    dataclasses.replace(session, allow=(*session.allow, "panic.*: sysrq triggered crash")).job(
+        suite, "debian", cpus, f"guest.release={release[0]}", mem="2G", timeout=3600, disk=debian.disk(), trees=trees)
 
 
 # In the order in which they run; name: (suite, CPUs, and a description).
