@@ -498,7 +498,7 @@ static void torture_hotplug(void)
 static void torture_disturb(struct rnd_state *random)
 {
 	unsigned long pages = 2 + prandom_u32_state(random) % (2 * TORTURE_PAGES);
-	int cpu = cpumask_any_distribute(cpu_online_mask);
+	int cpu = cpumask_nth(prandom_u32_state(random) % num_online_cpus(), cpu_online_mask);
 
 	if (torture_what & TORTURE_RESIZE)
 		ring_buffer_resize(torture_buffer, pages * PAGE_SIZE,

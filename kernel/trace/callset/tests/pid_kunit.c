@@ -185,6 +185,7 @@ static void pid_add_fails(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, new);
 	if (new) {
 		raw_spin_lock_init(&new->lock);
+		seqcount_raw_spinlock_init(&new->seqcount, &new->lock);
 		KUNIT_EXPECT_EQ(test, ftrace_pid_add(tr, FTRACE_PID_ONLY, new), -ENOMEM);
 		kfree(new);
 	}
