@@ -34,7 +34,7 @@
 #define GUARD_MAX_ROUNDS	16
 
 /**
- * trace_guard_measured - what a measured time counts as
+ * trace_guard_measured - the time that counts for a measured one
  * @time: in nanoseconds
  *
  * Context: process. KUnit tests put another function here.
