@@ -6,8 +6,8 @@ vm        a guest; userspace and newc make its programs, guest has the options o
 tap       results: one reader, one writer; results has the outcome of a suite's guest
 suites    the suites of check-guest, which configs and try run, too
 beside    cases on stock and on ours, in one table; ftracecases has those of the ftrace selftests
-counting  guests in which instructions are counted, for the benchmarks; insns reads the figures, and
-          profiling has those of commands, by chains of calls, which folded sums up
+counting  guests in which instructions are counted, for the benchmarks; insns reads and sums the figures, and
+          profiling has those of commands, by chains of calls
 charts    pictures of figures and of chains
 moved     the changes between two days' figures
 """

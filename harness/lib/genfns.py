@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Sources of modules with many traceable functions.
-
-Functions are gen_fn_000001 and on, static and out of line, each with a constant of its
-own (equal bodies would be folded into one). modules.py builds them.
-"""
+"""Sources of modules with many traceable functions, gen_fn_000001 and on, each with a constant of its own (equal bodies
+would be folded into one)."""
 import os
 from pathlib import Path
 
@@ -16,11 +13,8 @@ static int __init gen_init(void)
 }
 module_init(gen_init);
 
-static void __exit gen_exit(void)
-{
-}
+static void __exit gen_exit(void) { }
 module_exit(gen_exit);
-
 MODULE_DESCRIPTION("Generated functions to trace");
 MODULE_LICENSE("GPL");
 """

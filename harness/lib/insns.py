@@ -82,3 +82,24 @@ def read(figures, symbols=None):
                 if entry:
                     w.entries[name] += int(rest[2])
     return dict(sorted(windows.items()))
+
+
+def lines(chains):
+    """The chains as lines "caller;callee number", which flame-graph tools read."""
+    return [f"{';'.join(chain)} {n}" for chain, n in sorted(chains.items()) if n]
+
+
+def itself(chains):
+    """{function: its own count}."""
+    found = collections.Counter()
+    for chain, n in chains.items():
+        found[chain[-1]] += n
+    return found
+
+
+def below(chains):
+    """{function: the count of it and of its callees}. A chain counts once for each function in it."""
+    found = collections.Counter()
+    for chain, n in chains.items():
+        found.update(dict.fromkeys(chain, n))
+    return found

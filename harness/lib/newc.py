@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Archives in cpio's newc format, the one that the kernel unpacks as initramfs.
 
-Written here rather than by cpio(1): every entry is root's and dated 0, so that an
-unprivileged build gives the same bytes each time, and one archive may be appended
-to another (each is padded to four bytes, as the kernel asks between archives).
+Every entry is root's and dated 0, so that an unprivileged build gives the same bytes each time. One archive may be
+appended to another: each is padded to four bytes, as the kernel asks between archives.
 """
 import os
 import stat

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import BUILD, Failure, counting, folded, insns, kernels
+from . import BUILD, Failure, counting, insns, kernels
 
 OUT = os.path.join(BUILD, "profile")
 
@@ -17,7 +17,7 @@ def window(figures, symbols):
     if len(windows) != 1:
         raise Failure(f"{len(windows)} windows were counted, not one: do the commands call getpgid()?")
     w, = windows.values()
-    if folded.itself(w.chains) != w.insns:
+    if insns.itself(w.chains) != w.insns:
         raise Failure(f"the chains do not add up to what the functions have: see {figures}")
     return w
 

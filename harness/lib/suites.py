@@ -8,8 +8,8 @@ import re
 import subprocess
 import sys
 
-from . import (BUILD, GUEST, Failure, debian, genfns, job, kernels, modules, results, tap, testing, tools,
-               userspace, vm)
+from . import (BUILD, GUEST, Failure, debian, genfns, job, kernels, logged, modules, results, tap, testing, userspace,
+               vm)
 
 TESTS = os.path.join(BUILD, "tree/tools/testing/selftests/ftrace")
 TORTURE = "selftests/ftrace-torture"
@@ -213,18 +213,29 @@ def fuzz(session, suite, cpus):
          trees=[("/job/genfns.ko", modules.build(session.kernel, where, "genfns.ko"))])
 
 
+def tool(name):
+    """A program of tools/tracing, built, as [(name in the guest, path here)]; with its libraries and its tests."""
+    where = os.path.join(BUILD, name)
+    os.makedirs(where, exist_ok=True)
+    logged(f"{name}-build.log", ["make", "-s", "-C", os.path.join(BUILD, "tree/tools/tracing", name), f"O={where}"])
+    path = os.path.join(where, name)
+    return [(f"/job/{name}", path),
+            *((f"/job/{os.path.basename(library)}", at) for library, at in userspace.libraries(path).items()),
+            *((f"/job/testing/{tests}", testing(tests)) for tests in ("tracing-tools", name))]
+
+
 def funccount(session, suite, cpus):
     """With the tracer count, which ours has, and with the profiler, which stock has, too."""
     for mode in ("count", "profiler") if kernels.is_ours(session.kernel) else ("profiler",):
         with session.totals.under(mode):
             session.test(f"{suite}-{mode}", "funccount/live.sh", cpus, f"guest.mode={mode}",
-                         trees=tools.program("funccount"),
+                         trees=tool("funccount"),
                          judge=["funccount/judge.py"] if "guest.only=" not in session.words else ())
 
 
 def export(session, suite, cpus):
     """ftrace-export, from the running kernel."""
-    session.test(suite, "ftrace-export/live.sh", cpus, timeout=1200, trees=tools.program("ftrace-export"),
+    session.test(suite, "ftrace-export/live.sh", cpus, timeout=1200, trees=tool("ftrace-export"),
                  judge=["ftrace-export/judge.py"])
 
 
@@ -238,13 +249,16 @@ def overhead(session, suite, cpus):
     words = few(session)
     some = "guest.only=" in words + session.words and "predictions" not in words + session.words
     session.test(suite, "ftrace-overhead/live.sh", cpus, words, accel="icount", timeout=3000,
-                 trees=[*tools.program("ftrace-overhead"), ("/job/load", userspace.helper("load"))],
+                 trees=[*tool("ftrace-overhead"), ("/job/load", userspace.helper("load"))],
                  judge=() if some else ["ftrace-overhead/judge.py", "predicted"])
 
 
 def bisect(session, suite, cpus):
     """Two guests: the second one is reset by the culprit, and boots again."""
-    trees = tools.program("ftrace-overhead") + tools.culprits(session.kernel)
+    module = "ftrace-overhead/planted/bisect_planted.ko"
+    where = os.path.join(BUILD, "bisect", session.kernel.replace("/", "-"))
+    built = modules.build(session.kernel, where, os.path.basename(module), testing(os.path.dirname(module)))
+    trees = [*tool("ftrace-overhead"), (f"/job/testing/{module}", built)]
     some = "guest.only=" in session.words
     session.test(suite, "ftrace-overhead/live-bisect.sh", cpus, few(session), trees=trees, timeout=1500,
                  judge=() if some or few(session) else ["ftrace-overhead/judge.py", "bisect"])
