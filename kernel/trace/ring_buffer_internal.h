@@ -255,6 +255,8 @@ struct ring_buffer_per_cpu {
 	struct buffer_page		**subbuf_ids;
 	struct trace_buffer_meta	*meta_page;
 	struct ring_buffer_cpu_meta	*ring_meta;
+	/* The last page of the last boot, until writers leave it: its word has no time */
+	struct buffer_page		*old_page;
 	/* Writes the pages in place of this CPU: then the write side is never entered */
 	struct ring_buffer_remote	*remote;
 

@@ -260,14 +260,20 @@ static struct buffer_page *rb_publish_pages(struct ring_buffer_per_cpu *cpu_buff
 	/* After the tail: a page that is not the tail any more is complete. */
 	barrier();
 	for (unsigned long left = cpu_buffer->nr_pages + 1; left; left--) {
+		bool old = page == cpu_buffer->old_page;
+
 		*write = local64_read(&page->write);
 		/* As in rb_publish_fast(). */
 		smp_wmb();
-		local_set(&page->page->commit, *write & RB_INDEX_MASK);
+		if (!old)
+			local_set(&page->page->commit, *write & RB_INDEX_MASK);
 		if (page == tail)
 			return page;
 
-		rb_check_times(cpu_buffer, page, *write);
+		if (old)
+			cpu_buffer->old_page = NULL;
+		else
+			rb_check_times(cpu_buffer, page, *write);
 		page = rb_page_after(page);
 		/* A reader that finds another page here finds the last one's commit, too. */
 		smp_store_release(&cpu_buffer->commit_page, page);

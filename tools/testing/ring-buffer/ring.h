@@ -777,4 +777,3 @@ static void check(void)
 	for (l = st.events; !st.cpu.overrun.a && l < st.events + st.nr_events; l++)
 		expect(l->what != WRITTEN || l->seen, "event %td", l - st.events);
 }
-
