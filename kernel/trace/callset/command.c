@@ -384,6 +384,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 	if (WARN_ON_ONCE(!tr) || *glob == '!')
 		return -EINVAL;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_probe_mutex);
 
 	probe = command_probe_find(tr, probe_ops);

@@ -892,6 +892,7 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 {
 	int ret;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_graph_is_dead())

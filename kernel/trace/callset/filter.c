@@ -468,8 +468,9 @@ static int filter_owner_commit(const struct filter_owner_edit *e)
 	guard(mutex)(&ftrace_lock);
 
 	ftrace_ops_init(e->ops);
-	if (e->remove && !e->reset && !(e->ops->flags & FTRACE_OPS_FL_ENABLED) &&
-	    e->ops->filter == &e->ops->own_filter)
+	/* Nor does another one have its filter. */
+	if (e->remove && !e->reset && e->ops->filter == &e->ops->own_filter &&
+	    hlist_empty(&e->ops->own_filter.users))
 		return filter_owner_take_back(e);
 
 	ret = filter_owner_start(e, &edit) ?: filter_edit_commit(&edit, e->ops->filter, e->exclude);

@@ -90,6 +90,7 @@ static inline void ftrace_rec_quarantine(struct ftrace_record *rec)
  * @index: for each 2 KiB of the text, how many records are before; and their number.
  *	   NULL if a search has to do without
  * @init: the text is freed after initialization
+ * @forming: of a module without a form: its sites cannot be written everywhere, and are left alone
  * @mod: the module, NULL for the core kernel
  * @counts: of its sites, for each of those that count (struct ftrace_count_table)
  * @retiree: frees the table
@@ -102,6 +103,7 @@ struct ftrace_table {
 	unsigned int		nr;
 	u32			*index;
 	bool			init;
+	bool			forming;
 	struct module		*mod;
 	struct hlist_head	counts;
 	struct ftrace_retiree	retiree;

@@ -322,6 +322,7 @@ static struct ftrace_table *text_module_table(struct module *mod, enum mod_mem_t
 		table->recs[table->nr++].offset = ip - start;
 	ftrace_table_sort(table);
 	table->init = type == MOD_INIT_TEXT;
+	table->forming = true;
 	ftrace_quarantine_init(table);
 	return table;
 }
@@ -342,6 +343,9 @@ static void text_module_add_table(struct module *mod, enum mod_mem_type type)
 /**
  * ftrace_module_init - make records of a module's sites
  * @mod: the module, whose text is still writable and not executed
+ *
+ * It has no form yet: architectures find no stub of it, so no site is attached before
+ * ftrace_module_enable(). Kprobes find the records.
  *
  * Context: process context, sleeps.
  */
@@ -366,6 +370,7 @@ static void text_module_enable_table(struct module *mod, enum mod_mem_type type)
 
 	if (!table)
 		return;
+	table->forming = false;
 	ftrace_quarantine_report(table);
 	ret = ftrace_update_table(table);
 	if (ret)

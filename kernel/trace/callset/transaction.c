@@ -351,7 +351,7 @@ static __always_inline int transaction_for_sites(struct transaction *tx, transac
 
 		if (!table || ip < table->start || ip >= table->end)
 			table = ftrace_table_find(ip);
-		if (!table)
+		if (!table || table->forming)
 			continue;
 		at = ftrace_table_lower_bound(table, ip);
 		if (at < table->nr && ftrace_rec_ip(table, &table->recs[at]) == ip)
@@ -400,6 +400,8 @@ static __always_inline int transaction_for_each(struct transaction *tx, transact
 	if (tx->sites)
 		return transaction_for_sites(tx, fn, data);
 	for_each_ftrace_table(table) {
+		if (table->forming)
+			continue;
 		ret = transaction_for_table(tx, table, fn, data);
 		if (ret)
 			break;

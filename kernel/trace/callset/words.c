@@ -426,6 +426,7 @@ static void word_file_commit(struct ftrace_word_file *f)
 	if (!f->wrote && (f->failed || !f->edit.clear))
 		return;
 
+	ftrace_retired_wait();
 	guard(mutex)(&ftrace_lock);
 	ret = f->ops->commit(f);
 	if (ret)

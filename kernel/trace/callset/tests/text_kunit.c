@@ -95,6 +95,7 @@ static void text_kunit_expect_module(struct kunit *test, struct module *mod,
 	KUNIT_EXPECT_EQ(test, table->start, (unsigned long)mod->mem[type].base);
 	KUNIT_EXPECT_EQ(test, table->end, table->start + mod->mem[type].size);
 	KUNIT_EXPECT_EQ(test, table->init, type == MOD_INIT_TEXT);
+	KUNIT_EXPECT_TRUE(test, table->forming);
 	KUNIT_EXPECT_PTR_EQ(test, table->mod, mod);
 	KUNIT_EXPECT_EQ(test, table->nr, 2);
 	KUNIT_EXPECT_EQ(test, table->recs[0].offset, first);

@@ -284,6 +284,35 @@ static void transaction_refilter(struct kunit *test)
 	transaction_kunit_expect_state(test, &before);
 }
 
+/*
+ * The sites of a module without a form are left alone, and get later what they missed. Here they
+ * are the kernel's: nothing else may attach meanwhile.
+ */
+static void transaction_forming(struct kunit *test)
+{
+	struct transaction_kunit_state before = transaction_kunit_state();
+	struct transaction_kunit_ops *u = transaction_kunit_ops;
+	struct ftrace_table *table;
+	unsigned int bits = 0;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		table = ftrace_table_find(kunit_site(0));
+		if (table)
+			table->forming = true;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	KUNIT_EXPECT_EQ(test, transaction_kunit_attach(u, TRANSACTION_KUNIT_ALL), 0);
+	transaction_kunit_expect_all(test, &bits, 1);
+	scoped_guard(mutex, &ftrace_lock) {
+		table->forming = false;
+		KUNIT_EXPECT_EQ(test, ftrace_update_table(table), 0);
+	}
+	bits = TRANSACTION_KUNIT_ALL;
+	transaction_kunit_expect_all(test, &bits, 1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u->ops), 0);
+	transaction_kunit_expect_state(test, &before);
+}
+
 /* The same list of ops on two sites is one callset; different lists are not. */
 static void transaction_shares_callsets(struct kunit *test)
 {
@@ -837,6 +866,7 @@ static void transaction_call_comes_back(struct kunit *test)
 static struct kunit_case transaction_kunit_cases[] = {
 	KUNIT_CASE_PARAM(transaction_two_ops, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_refilter, transaction_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(transaction_forming, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_shares_callsets, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_failure_changes_nothing, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_failure_leaves_no_callset, transaction_kunit_ways_gen_params),
