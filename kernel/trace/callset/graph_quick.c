@@ -64,8 +64,8 @@ static __always_inline unsigned int graph_quick_size(unsigned int how)
  * a kretprobe has hooked before.
  */
 static __always_inline unsigned long *
-graph_quick_write_retaddr(struct task_struct *task, void *data, unsigned int how,
-			  unsigned long *retp)
+graph_quick_write_retaddr(struct task_struct *task, const struct ftrace_ret_stack *frame,
+			  void *data, unsigned int how)
 {
 	struct ftrace_graph_ent_entry *entry = data;
 #ifdef CONFIG_FUNCTION_GRAPH_RETADDR
@@ -75,9 +75,9 @@ graph_quick_write_retaddr(struct task_struct *task, void *data, unsigned int how
 	static_assert(offsetof(typeof(*entry), graph_ent) ==
 		      offsetof(typeof(*with_address), graph_rent));
 	if (how & GRAPH_QUICK_RETADDR) {
-		with_address->graph_rent.retaddr = unlikely(fgraph_is_handler(*retp)) ?
+		with_address->graph_rent.retaddr = unlikely(fgraph_is_handler(frame->ret)) ?
 						   ftrace_graph_top_ret_addr(task) :
-						   fgraph_behind_kretprobe(task, *retp, retp);
+						   fgraph_caller(task, frame);
 		return with_address->args;
 	}
 #endif
@@ -113,7 +113,7 @@ static __always_inline bool graph_quick_enter(struct task_struct *task, struct f
 	trace_record_entry(&entry->ent, trace_word_without(type, 0));
 	entry->graph_ent.func = ip;
 	entry->graph_ent.depth = depth;
-	args = graph_quick_write_retaddr(task, data, how, retp);
+	args = graph_quick_write_retaddr(task, frame, data, how);
 	if (how & GRAPH_QUICK_ARGS)
 		trace_record_args(args, fregs);
 	/*
