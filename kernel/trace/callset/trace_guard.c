@@ -732,18 +732,22 @@ static int guard_measure(bool all)
 }
 
 /* @text: "KIND PICOSECONDS", or empty to measure all */
-static int guard_set_cost(char *text)
+static int guard_set_cost(const char *text)
 {
-	char *word = strsep(&text, " ");
+	char *copy __free(kfree) = kstrdup(text, GFP_KERNEL), *rest = copy;
+	const char *word = strsep(&rest, " ");
 	unsigned int cost;
 	int kind;
+
+	if (!word)
+		return -ENOMEM;
 
 	guard(mutex)(&guard_mutex);
 
 	if (!*word)
 		return guard_measure(true);
 	kind = match_string(guard_kinds, TRACE_GUARD_NONE, word);
-	if (kind < 0 || !text || kstrtouint(skip_spaces(text), 10, &cost) || !cost)
+	if (kind < 0 || !rest || kstrtouint(skip_spaces(rest), 10, &cost) || !cost)
 		return -EINVAL;
 	WRITE_ONCE(guard_cost[kind], cost);
 	return 0;

@@ -1028,17 +1028,28 @@ static u64 guard_kunit_slow_at_first(u64 time)
 
 #define GUARD_KUNIT_ROUNDS	6
 
-/* Traced calls take half as long in each of the first rounds, as if others slowed them down. */
-static u64 guard_kunit_slow_rounds(u64 time)
+/* The place of the slow calls in a round: 0 for those without tracing, 1 for traced ones */
+static unsigned int guard_kunit_slow;
+
+static unsigned int guard_kunit_places(void)
 {
-	unsigned int try = guard_kunit_measured++ / TRACE_GUARD_TRIES, kinds = 1;
+	unsigned int places = 1;
 
 	for (unsigned int kind = 0; kind < TRACE_GUARD_NONE; kind++)
-		kinds += trace_guard_has_kind(kind);
-	/* In a round they come after those without tracing. */
-	if (try % kinds == 1 && try / kinds < GUARD_KUNIT_ROUNDS)
-		return NSEC_PER_SEC >> (try / kinds);
-	return time;
+		places += trace_guard_has_kind(kind);
+	return places;
+}
+
+/* Calls take half as long in each of the first rounds, as if others slowed them down. */
+static u64 guard_kunit_slow_rounds(u64 time)
+{
+	unsigned int try = guard_kunit_measured++ / TRACE_GUARD_TRIES;
+	unsigned int places = guard_kunit_places();
+
+	if (try % places == guard_kunit_slow && try / places < GUARD_KUNIT_ROUNDS)
+		return NSEC_PER_SEC >> (try / places);
+	/* Traced ones take longer than those without tracing. */
+	return guard_kunit_slow ? time : 2 * NSEC_PER_SEC;
 }
 
 static void guard_kunit_measure(struct kunit *test)
@@ -1061,9 +1072,14 @@ static void guard_kunit_measure(struct kunit *test)
 	KUNIT_EXPECT_GT(test, cost[TRACE_GUARD_FUNCTION], 0);
 
 	/* It goes on as long as that brings something new. */
-	guard_kunit_measured = 0;
 	kunit_activate_static_stub(test, trace_guard_measured, guard_kunit_slow_rounds);
-	KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
+	for (guard_kunit_slow = 0; guard_kunit_slow < 2; guard_kunit_slow++) {
+		guard_kunit_measured = 0;
+		KUNIT_EXPECT_EQ(test, trace_guard_measure(cost), 0);
+		KUNIT_EXPECT_GT_MSG(test, guard_kunit_measured,
+				    GUARD_KUNIT_ROUNDS * guard_kunit_places() * TRACE_GUARD_TRIES,
+				    "place %u", guard_kunit_slow);
+	}
 	KUNIT_EXPECT_LT(test, cost[TRACE_GUARD_FUNCTION], 100 * NSEC_PER_MSEC);
 	kunit_deactivate_static_stub(test, trace_guard_measured);
 }
