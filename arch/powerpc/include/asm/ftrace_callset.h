@@ -33,11 +33,13 @@ static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *sl
 
 /*
  * The kernel is at the beginning of the linear mapping, and modules are at that of vmalloc(),
- * which is far away: 2 GiB of each.
+ * which is far away: 2 GiB of each. All text beyond that counts as one address, which is odd.
  */
 static __always_inline u32 arch_ftrace_text_low(unsigned long addr)
 {
-	return addr < VMALLOC_START ? (u32)addr : (u32)addr | BIT(31);
+	if (addr < VMALLOC_START)
+		return addr;
+	return min(addr - VMALLOC_START, (unsigned long)S32_MAX) | BIT(31);
 }
 
 static __always_inline unsigned long arch_ftrace_text_addr(u32 low)
