@@ -14,6 +14,7 @@ CONFIG_DEBUG_INFO_BTF put there. The buffers of all instances are written, with 
 """
 import argparse
 import bisect
+import functools
 import os
 import struct
 import sys
@@ -61,6 +62,10 @@ class Failure(Exception):
     """A dump that cannot be read."""
 
 
+class Missing(Failure):
+    """Memory that is not in it."""
+
+
 class Dump:
     """The file: physical memory, and the notes of the crashed kernel."""
 
@@ -92,7 +97,7 @@ class Elf(Dump):
     def page(self, address):
         i = bisect.bisect_right(self.starts, address) - 1
         if i < 0 or address >= self.loads[i][0] + self.loads[i][1]:
-            raise Failure(f"the dump has no memory at {address:#x}")
+            raise Missing(f"the dump has no memory at {address:#x}")
         return self.at(self.loads[i][2] + address - self.loads[i][0], PAGE)
 
 
@@ -118,7 +123,7 @@ class Compressed(Dump):
     def page(self, address):
         byte, bit = divmod(address // self.block, 8)
         if byte >= len(self.bitmap) or not self.bitmap[byte] >> bit & 1:
-            raise Failure(f"the dump has no memory at {address:#x}: a makedumpfile that is older than the kernel may have"
+            raise Missing(f"the dump has no memory at {address:#x}: a makedumpfile that is older than the kernel may have"
                           " taken it for a user's, and left it out; without 8 in its -d it does not")
         begin = byte // PAGE
         number = (self.before[begin] + self.bits(self.bitmap[begin * PAGE:byte])
@@ -160,7 +165,9 @@ class Kernel:
     """The crashed kernel: its memory by virtual addresses, its symbols and structures."""
 
     def __init__(self, path):
-        self.file, self.pages, self.tables = dump(path), {}, {}
+        self.file, self.tables = dump(path), {}
+        # For the tables; the capture kernel has little memory.
+        self.physical_page = functools.lru_cache(4096)(self.file.page)
         at = self.file.notes.find(b"OSRELEASE=")
         if at < 0:
             raise Failure("the dump has no VMCOREINFO")
@@ -168,8 +175,8 @@ class Kernel:
         self.info = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         if "SYMBOL(init_top_pgt)" not in self.info:
             raise Failure("the dump is not of x86-64")
-        self.top = self.noted("init_top_pgt") - TEXT + int(self.info["NUMBER(phys_base)"])
-        self.levels = 4 + int(self.info["NUMBER(pgtable_l5_enabled)"])
+        self.top = self.noted("init_top_pgt") - TEXT + int(self.info.get("NUMBER(phys_base)", 0))
+        self.levels = 4 + int(self.info.get("NUMBER(pgtable_l5_enabled)", 0))
         self.encrypted = int(self.info.get("NUMBER(sme_mask)", 0))
         self.symbols = {}
         self.read_symbols()
@@ -182,11 +189,6 @@ class Kernel:
         except KeyError:
             raise Failure(f"VMCOREINFO has no {name}: the kernel is too old, or has no CONFIG_KALLSYMS") from None
 
-    def physical_page(self, address):
-        if address not in self.pages:
-            self.pages[address] = self.file.page(address)
-        return self.pages[address]
-
     def physical(self, address):
         """Of the page of that virtual address."""
         if address not in self.tables:
@@ -196,7 +198,7 @@ class Kernel:
                 entry, = struct.unpack_from(LONG, self.physical_page(table), (address >> shift & 511) * 8)
                 entry &= ~self.encrypted
                 if not entry & PRESENT:
-                    raise Failure(f"{address:#x} is not mapped")
+                    raise Missing(f"{address:#x} is not mapped")
                 table = entry & ADDRESS
                 if level and entry & LARGE:
                     inside = (1 << shift) - 1
@@ -339,8 +341,13 @@ class Kernel:
             at = self.number(at + link)
 
     def modules_symbols(self):
+        if "modules" not in self.symbols:
+            return
         for module in self.entries(self.symbol("modules"), "module", "list"):
             table = self.get(module, "module", "kallsyms")
+            # It was being loaded.
+            if not table:
+                continue
             name = self.read(self.address(module, "module", "name"), 56).split(b"\0")[0].decode()
             symbols, count, strings, types = (self.get(table, "mod_kallsyms", member)
                                               for member in ("symtab", "num_symtab", "strtab", "typetab"))
@@ -377,19 +384,24 @@ class Trace:
         self.kernel = kernel
         k = kernel
         self.cpus = k.number(k.symbol("nr_cpu_ids"), 4) if "nr_cpu_ids" in k.symbols else 1
-        self.buffers, self.order = [], None
+        self.buffers, self.order, self.cut = [], None, False
         # The top instance, which has no name, is the last one in the list.
         for array in k.entries(k.symbol("ftrace_trace_arrays"), "trace_array", "list", backwards=True):
             name = k.get(array, "trace_array", "name")
             buffer = k.get(k.address(array, "trace_array", "array_buffer"), "array_buffer", "buffer")
             name, order = k.string(name) if name else "", k.get(buffer, "trace_buffer", "subbuf_order")
-            if self.order in (None, order):
-                self.order = order
+            if self.order is None:
+                self.order, self.clock = order, self.clock_of(array)
+            if self.order == order:
                 self.buffers.append((name, buffer))
             else:
                 print(f"ftrace-vmcore: {name} is left out: its pages have another size", file=sys.stderr)
         self.size = PAGE << (self.order or 0)
-        self.clock = k.get(buffer, "trace_buffer", "clock")
+
+    def clock_of(self, array):
+        """A function, a name and an int are an entry of trace_clocks."""
+        k = self.kernel
+        return k.string(k.number(k.symbol("trace_clocks") + 24 * k.get(array, "trace_array", "clock_id") + 8))
 
     def pages(self, buffer, cpu):
         """What is in one CPU's ring, the oldest first."""
@@ -479,9 +491,30 @@ class Trace:
             sized("<I", "".join([*k.kallsyms, *k.modules_symbols()])), sized("<I", "".join(k.printk_formats())),
             sized(LONG, "".join(k.comms())), struct.pack("<I", self.cpus)])
 
+    def write_ring(self, out, name, buffer, cpu):
+        """A ring in memory that the dump lacks, as reserved memory, ends there."""
+        try:
+            for page in self.pages(buffer, cpu):
+                out.write(page)
+        except Missing as e:
+            print(f"ftrace-vmcore: the trace of CPU {cpu} of {name} is cut: {e}", file=sys.stderr)
+            self.cut = True
+
     def write(self, path):
-        clock = next((name for name, address in self.kernel.symbols.items() if address == self.clock), "local")
-        clock = f"[{clock.replace('trace_clock_', '')}]".encode() + b"\0"
+        """A file that is there stays until all is written."""
+        path = os.path.realpath(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise Failure(f"{path} is no file")
+        part = f"{path}.{os.getpid()}"
+        try:
+            self.write_all(part)
+            os.replace(part, path)
+        finally:
+            if os.path.exists(part):
+                os.unlink(part)
+
+    def write_all(self, path):
+        clock = f"[{self.clock}]".encode() + b"\0"
         options = [(TRACECMD_OPTION_TRACECLOCK, clock)]
         options += [(TRACECMD_OPTION_BUFFER, bytes(8) + name.encode() + b"\0") for name, _ in self.buffers if name]
         with open(path, "wb") as out:
@@ -493,6 +526,7 @@ class Trace:
                 out.write(data)
             out.write(struct.pack("<H", 0))
             for name, buffer in self.buffers:
+                called = name or "the top instance"
                 if name:
                     table = out.tell()
                     out.seek(places[name])
@@ -504,14 +538,13 @@ class Trace:
                 for cpu in range(self.cpus):
                     out.seek(-out.tell() % self.size, os.SEEK_CUR)
                     begin = out.tell()
-                    for page in self.pages(buffer, cpu):
-                        out.write(page)
+                    self.write_ring(out, called, buffer, cpu)
                     cpus += [begin, out.tell() - begin]
                 end = out.tell()
                 out.seek(table)
                 out.write(struct.pack(f"<{2 * self.cpus}Q", *cpus))
                 out.seek(end)
-                print(f"{name or 'the top instance'}: {sum(cpus[1::2]) // self.size} pages")
+                print(f"{called}: {sum(cpus[1::2]) // self.size} pages")
             # The last CPU may have none.
             out.truncate()
 
@@ -522,13 +555,17 @@ def main():
     p.add_argument("vmcore", metavar="VMCORE", help="of x86-64; ELF or makedumpfile's")
     args = p.parse_args()
     try:
+        if os.path.exists(args.output) and os.path.samefile(args.output, args.vmcore):
+            raise Failure(f"{args.output} is the dump")
         kernel = Kernel(args.vmcore)
         print(f"The trace of Linux {kernel.info['OSRELEASE']}:")
-        Trace(kernel).write(args.output)
+        trace = Trace(kernel)
+        trace.write(args.output)
     except (Failure, OSError) as e:
         sys.exit(f"ftrace-vmcore: {e}")
     except (struct.error, zlib.error, ValueError, IndexError) as e:
         sys.exit(f"ftrace-vmcore: {args.vmcore} is damaged: {e}")
+    sys.exit(trace.cut)
 
 
 main()
