@@ -21,6 +21,7 @@ import math
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -100,6 +101,8 @@ class Measurement:
             raise SystemExit("ftrace_bench: function tracing or getppid() is not to be had: mount tracefs, and be root")
         if read("current_tracer").strip() != "nop" or re.search(r"^[^#\s]", read("set_ftrace_filter"), re.M):
             raise SystemExit("ftrace_bench: others trace: write nop to current_tracer, and empty set_ftrace_filter")
+        if read("events/raw_syscalls/enable").strip() in ("1", "X"):
+            raise SystemExit("ftrace_bench: others trace: write 0 to events/raw_syscalls/enable")
         self.function = found.group()
 
     def add(self, name, unit, value):
@@ -202,6 +205,10 @@ def as_json(results):
 
 def measured(kernel, seconds, times, module=os.path.join(HERE, "bench_probes.ko")):
     """A run of the running kernel."""
+    for number in signal.SIGTERM, signal.SIGHUP:
+        # Not under nohup.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     m, faults = Measurement(seconds, module), glob.glob("/sys/devices/system/cpu/vulnerabilities/*")
     try:
         for _ in range(times):

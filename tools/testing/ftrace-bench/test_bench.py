@@ -290,12 +290,16 @@ def program_calls():
     same("calls uses the CPUs that it may", [0, 1], status)
 
 
-def tracefs(tracer="nop", functions="#### all functions enabled ####\n"):
-    """A module with a tracefs of plain files, without raw_syscalls, and the list of its writes."""
+def tracefs(tracer="nop", functions="#### all functions enabled ####\n", events=None):
+    """A module with a tracefs of plain files, without raw_syscalls or with it, and the list of its writes."""
     fb, _ = source("ftrace_bench")
     fb.TRACING = tempfile.mkdtemp(dir=".")
-    for name, text in {"current_tracer": tracer, "set_ftrace_filter": functions, "available_tracers": "function nop",
-                       "available_filter_functions": "__x64_sys_getppid\n"}.items():
+    files = {"current_tracer": tracer, "set_ftrace_filter": functions, "available_tracers": "function nop",
+             "available_filter_functions": "__x64_sys_getppid\n"}
+    if events:
+        os.makedirs(f"{fb.TRACING}/events/raw_syscalls")
+        files["events/raw_syscalls/enable"] = events
+    for name, text in files.items():
         write(f"{fb.TRACING}/{name}", text)
     writes, real = [], fb.write
     fb.write = lambda path, text, *how: writes.append((path, text)) or real(path, text, *how)
@@ -306,26 +310,26 @@ def tracing():
     fb, writes = tracefs()
     fb.reset()
     same("the tracer is stopped before its filter goes", [("current_tracer", "nop"), ("set_ftrace_filter", "")], writes)
-    for others in ({"tracer": "function"}, {"functions": "schedule\n"}, {"functions": "schedule:traceoff:unlimited\n"}):
+    for others in ({"tracer": "function"}, {"functions": "schedule\n"}, {"functions": "schedule:traceoff:unlimited\n"},
+                   {"events": "1\n"}, {"events": "X\n"}):
         fb, writes = tracefs(**others)
         try:
             fb.measured("ours", 1, 1)
             result(False, f"no measurement beside {others}")
         except SystemExit:
             same(f"no measurement beside {others}, which stays", [], writes)
-    for error in KeyboardInterrupt, ZeroDivisionError:
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         fb, writes = tracefs()
 
-        def fails(m, error=error):
+        def fails(m, number=number):
             fb.trace_with("function", "f")
-            raise error
+            signal.raise_signal(number)
         fb.Measurement.cost_of_calls = fails
         try:
             fb.measured("ours", 1, 1)
-        except error:
+        except (KeyboardInterrupt, SystemExit):
             pass
-        same(f"nothing is traced after {error.__name__}", [("current_tracer", "nop"), ("set_ftrace_filter", "")],
-             writes[-2:])
+        same(f"nothing is traced after {number.name}", [("current_tracer", "nop"), ("set_ftrace_filter", "")], writes[-2:])
 
 
 def modules():
