@@ -24,6 +24,8 @@
 #ifndef SHT_LLVM_ADDRSIG
 #define SHT_LLVM_ADDRSIG	0x6fff4c03
 #endif
+/* Weights alone: their functions are in a section of relocations. */
+#define SHT_LLVM_CALL_GRAPH_PROFILE	0x6fff4c09
 
 /* The sections that get a symbol. */
 struct insertion {
@@ -93,7 +95,8 @@ static int symbol_user_shift(struct insertion *in, struct section *sec)
 		sec->sh.sh_info += in->nr;
 	else if (type == SHT_LLVM_ADDRSIG)
 		sec->sh.sh_link = 0;
-	else if (type != SHT_GROUP && type != SHT_SYMTAB_SHNDX)
+	else if (type != SHT_GROUP && type != SHT_SYMTAB_SHNDX &&
+		 type != SHT_LLVM_CALL_GRAPH_PROFILE)
 		return fail_section(in->f, sec - in->f->sec,
 				    "uses the symbol table in an unknown way");
 	return 0;
