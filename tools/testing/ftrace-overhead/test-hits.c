@@ -3,10 +3,12 @@
  * How often events happen for each one that is watched: with two instances, whose stats and
  * records are made up here.
  */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <traceevent/event-parse.h>
 #include <unistd.h>
 
@@ -53,8 +55,11 @@ bool file_clear(struct tracefs_instance *instance, const char *file)
 	return true;
 }
 
-/* They happen while the load is waited for: between two reads. A read is slow with tracing. */
-static bool traced;
+/*
+ * They happen while the load is waited for: between two reads; or all the time. A read is slow with
+ * tracing.
+ */
+static bool traced, steady;
 
 char *file_read(struct tracefs_instance *instance, const char *file)
 {
@@ -65,6 +70,8 @@ char *file_read(struct tracefs_instance *instance, const char *file)
 		return copy_string("entries: 0\n");
 	if (traced)
 		usleep(200000);
+	if (steady)
+		return format_string("entries: %llu\n", clock_ns(CLOCK_MONOTONIC) / 1000ULL);
 	return format_string("entries: %u\n", reads[watched]++ * (watched ? EXECS : SWITCHES));
 }
 
@@ -126,7 +133,10 @@ const struct counter *counter_find(bool profiler)
 
 const struct counter tracer_counter;
 
-/* Where no CPU is idle, each is busy for the time in which it is watched, and no longer. */
+/*
+ * Where no CPU is idle, each is busy for the time in which it is watched, and no longer. Events are
+ * counted for longer.
+ */
 static void watched_busy(struct load *load, struct items *items)
 {
 	unsigned int nr = sysconf(_SC_NPROCESSORS_ONLN);
@@ -136,9 +146,16 @@ static void watched_busy(struct load *load, struct items *items)
 
 	for (unsigned int i = 0; i < nr; i++) {
 		spinner[i] = fork();
-		while (!spinner[i])
-			;
+		if (spinner[i] < 0)
+			die("no process: %s", strerror(errno));
+		if (!spinner[i]) {
+			/* It ends with this one, at the latest. */
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				;
+		}
 	}
+	steady = true;
 	load->ns = NSEC / 5;
 	m = measure_cost(items, setup_traced);
 	for (unsigned int i = 0; i < nr; i++)

@@ -366,20 +366,23 @@ static double calibrate_kind(enum item_kind kind, struct round without)
 void calibrate(struct tracefs_instance *instance, const struct items *items,
 	       double cost[ITEM_KINDS])
 {
-	cpu_set_t before, one;
+	/* As many CPUs as a kernel may have */
+	enum { SIZE = CPU_ALLOC_SIZE(8192) };
+	cpu_set_t *before = alloc(1, SIZE), *one = alloc(1, SIZE);
 	struct round without;
 
 	own = instance;
-	sched_getaffinity(0, sizeof(before), &before);
 	cpu = sched_getcpu();
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	CPU_SET_S(cpu, SIZE, one);
+	if (sched_getaffinity(0, SIZE, before) < 0 || sched_setaffinity(0, SIZE, one))
+		die("cannot stay on CPU %d: %s", cpu, strerror(errno));
 	file_set(own, "buffer_size_kb", BUFFER_KB);
 	copy_options();
 	copy_clock();
 	without = fastest_round(send_signal);
 	for (int kind = 0; kind < ITEM_KINDS; kind++)
 		cost[kind] = items_hits(items, kind) ? calibrate_kind(kind, without) : NAN;
-	sched_setaffinity(0, sizeof(before), &before);
+	sched_setaffinity(0, SIZE, before);
+	free(before);
+	free(one);
 }

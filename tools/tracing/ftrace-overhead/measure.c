@@ -158,17 +158,27 @@ static double busy_seconds(unsigned int nr_cpus)
 	return now * nr_cpus - idle_seconds();
 }
 
+/* Takes the number of events that were watched until now. Returns the middle of the time, in s. */
+static double watched_events(double *events)
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	*events = recorded_events(own, -1);
+	return (begin + clock_ns(CLOCK_MONOTONIC)) / 2e9;
+}
+
 static double run_watch(const struct counted_run *counted, double *events)
 {
+	double busy, before, from, to, seconds;
 	unsigned int nr_cpus;
 	uint64_t end, next;
-	double busy;
 
 	free(cpus_read(CPUS_ONLINE, &nr_cpus));
 	if (counted)
 		counted->begun(0);
 	event_set(own, load->system, load->event, true, die);
-	*events = recorded_events(own, -1);
+	from = watched_events(&before);
+	seconds = clock_ns(CLOCK_MONOTONIC) / 1e9;
 	busy = busy_seconds(nr_cpus);
 	end = clock_ns(CLOCK_MONOTONIC) + load->ns;
 	do {
@@ -178,9 +188,11 @@ static double run_watch(const struct counted_run *counted, double *events)
 			counted->meanwhile();
 		end_if_told();
 	} while (clock_ns(CLOCK_MONOTONIC) < end);
-	/* Without the time that it takes to read how often the event has happened. */
+	/* Without the time of the reads of the event, and without its events meanwhile. */
 	busy = busy_seconds(nr_cpus) - busy;
-	*events = recorded_events(own, -1) - *events;
+	seconds = clock_ns(CLOCK_MONOTONIC) / 1e9 - seconds;
+	to = watched_events(events);
+	*events -= before;
 	event_set(own, load->system, load->event, false, die);
 	/* Each CPU's idle time is told in ticks. */
 	if (!counted && busy * sysconf(_SC_CLK_TCK) < 2 * nr_cpus)
@@ -189,7 +201,7 @@ static double run_watch(const struct counted_run *counted, double *events)
 	if (*events < 1)
 		die("%s:%s has not happened in %.3g seconds", load->system, load->event,
 		    load->ns / 1e9);
-	return busy / *events;
+	return busy / *events * (to - from) / seconds;
 }
 
 static double run_once(double *cpu)
