@@ -54,7 +54,7 @@ logged() {
 	"$@" >>"$log" 2>&1 </dev/null 9>&- &
 	pid=$!
 	set +m
-	trap 'kill -- -"$pid" 2>/dev/null; wait "$pid"; progress_end; exit 130' INT TERM
+	trap 'kill -- -"$pid" 2>/dev/null; wait "$pid"; progress_end; exit 130' INT TERM HUP
 	# To start sleep ten times a second takes a tenth of some machines.
 	local turn=0 pause=0.1
 	while kill -0 "$pid" 2>/dev/null; do
@@ -66,7 +66,7 @@ logged() {
 		progress "  $(thousands "$n") $word  $(tail -n 1 "$log" | tr -s ' \t' ' ')"
 	done
 	wait "$pid" || status=$?
-	trap - INT TERM
+	trap - INT TERM HUP
 	progress_end
 	return "$status"
 }
