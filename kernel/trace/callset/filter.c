@@ -468,7 +468,7 @@ static int filter_owner_commit(const struct filter_owner_edit *e)
 	guard(mutex)(&ftrace_lock);
 
 	ftrace_ops_init(e->ops);
-	/* Nor does another one have its filter. */
+	/* No ops that is registered has this filter: it has attached no site. */
 	if (e->remove && !e->reset && e->ops->filter == &e->ops->own_filter &&
 	    hlist_empty(&e->ops->own_filter.users))
 		return filter_owner_take_back(e);
