@@ -19,8 +19,9 @@
  *     the sites of text that goes away leave a set in place.
  *  2. A change is collected in an edit, and made to the filter as it is when the
  *     edit is committed.
- *  3. A filter->only that becomes empty becomes NULL (every site), unless it
- *     waits for a module: an empty file has always meant that.
+ *  3. A filter->only that becomes empty becomes NULL (every site): an empty file has
+ *     always meant that. It stays if it waits for a module, or has lost sites of text that
+ *     is gone, until it is cleared.
  *
  * ftrace_lock covers the filters, and the list of those in use. Lock order:
  *	ftrace_word_file.lock > ftrace_command_mutex > ftrace_lock
@@ -159,14 +160,14 @@ static int filter_edit_plan(const struct ftrace_edit *edit, struct ftrace_filter
 			    bool exclude, struct ftrace_site_set *to[2])
 {
 	const struct ftrace_site_set *now[] = { filter->only, filter->not };
-	bool gone = edit->lost || (!edit->clear && now[exclude] && !now[exclude]->nr);
+	bool empty = !edit->clear && now[exclude] && !now[exclude]->nr;
 
 	to[!exclude] = ftrace_site_set_dup(now[!exclude]);
 	to[exclude] = ftrace_edit_result(edit, now[exclude]);
 	if (!to[exclude] || (now[!exclude] && !to[!exclude]))
 		return -ENOMEM;
 	/* An empty side is NULL, but for text that went away and may be back. */
-	if (!to[exclude]->nr && !gone &&
+	if (!to[exclude]->nr && !to[exclude]->lost && !empty &&
 	    !ftrace_edit_leaves_waiting(edit, filter_waiting(filter, exclude))) {
 		ftrace_site_set_free(to[exclude]);
 		to[exclude] = NULL;
@@ -438,6 +439,7 @@ static int filter_owner_start(const struct filter_owner_edit *e, struct ftrace_e
 static int filter_owner_take_back(const struct filter_owner_edit *e)
 {
 	struct ftrace_filter *filter = e->ops->filter;
+	bool lost = ftrace_site_set_lost(filter->only);
 
 	for (unsigned int i = 0; i < e->cnt; i++) {
 		unsigned long ip = ftrace_location_any(e->ips[i]);
@@ -452,7 +454,11 @@ static int filter_owner_take_back(const struct filter_owner_edit *e)
 
 		ftrace_site_set_forget(filter->only, ip, ip + 1);
 	}
-	if (e->cnt && !filter->only->nr && list_empty(&filter->waiting)) {
+	if (!e->cnt)
+		return 0;
+	/* These are not gone. */
+	filter->only->lost = lost;
+	if (!filter->only->nr && !lost && list_empty(&filter->waiting)) {
 		ftrace_site_set_free(filter->only);
 		filter->only = NULL;
 	}
@@ -467,6 +473,8 @@ static int filter_owner_commit(const struct filter_owner_edit *e)
 
 	guard(mutex)(&ftrace_lock);
 
+	if (ftrace_disabled && !e->remove)
+		return -ENODEV;
 	ftrace_ops_init(e->ops);
 	/* No ops that is registered has this filter: it has attached no site. */
 	if (e->remove && !e->reset && e->ops->filter == &e->ops->own_filter &&

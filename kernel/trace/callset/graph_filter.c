@@ -13,9 +13,9 @@
  *     goes away leave the set in place; a CPU that looks for another site then may
  *     miss it once.
  *  2. A list without sites has no set (NULL), and then every function starts,
- *     and hides no call. The exception is a list whose functions were all in text
- *     that went away: it keeps an empty set, so that a list of a few functions
- *     does not come to mean all of them.
+ *     and hides no call. The exception is a list that has lost functions whose text
+ *     went away: it keeps an empty set until it is cleared, so that a list of a few
+ *     functions does not come to mean all of them.
  *  3. While ftrace_graph_filtered is false no list has a set, and no list is read. A CPU
  *     that sees it change later than the set misses a call, and nothing worse.
  *
@@ -175,7 +175,7 @@ static int graph_filter_edit_commit(const struct ftrace_edit *edit, struct graph
 
 	if (!sites)
 		return -ENOMEM;
-	if (!sites->nr && !edit->lost) {
+	if (!sites->nr && !sites->lost) {
 		ftrace_site_set_free(sites);
 		sites = NULL;
 	}

@@ -32,6 +32,7 @@ struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr)
 	if (set) {
 		set->nr = nr;
 		set->room = nr;
+		set->lost = false;
 	}
 	return set;
 }
@@ -55,8 +56,10 @@ struct ftrace_site_set *ftrace_site_set_dup(const struct ftrace_site_set *set)
 {
 	struct ftrace_site_set *copy = set ? ftrace_site_set_alloc(set->nr) : NULL;
 
-	if (copy)
+	if (copy) {
 		memcpy(copy->ip, set->ip, flex_array_size(set, ip, set->nr));
+		copy->lost = set->lost;
+	}
 	return copy;
 }
 
@@ -85,6 +88,7 @@ struct ftrace_site_set *ftrace_site_set_union(const struct ftrace_site_set *a,
 		}
 	}
 	set->nr = nr;
+	set->lost = ftrace_site_set_lost(a) || ftrace_site_set_lost(b);
 	return set;
 }
 
@@ -110,6 +114,7 @@ struct ftrace_site_set *ftrace_site_set_minus(const struct ftrace_site_set *a,
 			set->ip[nr++] = a->ip[i];
 	}
 	set->nr = nr;
+	set->lost = ftrace_site_set_lost(a);
 	return set;
 }
 
@@ -221,6 +226,7 @@ void ftrace_site_set_forget(struct ftrace_site_set *set, unsigned long start, un
 		if (set->ip[i] < start || set->ip[i] >= end)
 			WRITE_ONCE(set->ip[nr++], set->ip[i]);
 	}
+	set->lost |= nr < set->nr;
 	WRITE_ONCE(set->nr, nr);
 }
 

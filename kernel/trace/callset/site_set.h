@@ -17,12 +17,14 @@
  * @retiree: frees a set that is read without a lock
  * @nr: number of addresses
  * @room: number of those that it has memory for
+ * @lost: it, or a set that it was made of, had sites of text that is gone
  * @ip: strictly ascending
  */
 struct ftrace_site_set {
 	struct ftrace_retiree	retiree;
 	unsigned int		nr;
 	unsigned int		room;
+	bool			lost;
 	unsigned long		ip[] __counted_by(nr);
 };
 
@@ -57,6 +59,11 @@ static inline bool ftrace_site_set_has(const struct ftrace_site_set *set, unsign
 static inline unsigned int ftrace_site_set_nr(const struct ftrace_site_set *set)
 {
 	return set ? set->nr : 0;
+}
+
+static inline bool ftrace_site_set_lost(const struct ftrace_site_set *set)
+{
+	return set && set->lost;
 }
 
 #endif /* _KERNEL_TRACE_CALLSET_SITE_SET_H */

@@ -82,7 +82,6 @@ void ftrace_edit_init(struct ftrace_edit *edit, bool clear)
 	INIT_LIST_HEAD(&edit->words);
 	edit->mark = &edit->words;
 	edit->clear = clear;
-	edit->lost = false;
 }
 
 /**
@@ -515,10 +514,8 @@ void ftrace_words_forget_range(unsigned long start, unsigned long end)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(f, &word_files, node) {
-		list_for_each_entry(word, &f->edit.words, node) {
-			f->edit.lost |= ftrace_site_set_meets(word->sites, start, end);
+		list_for_each_entry(word, &f->edit.words, node)
 			ftrace_site_set_forget(word->sites, start, end);
-		}
 	}
 }
 

@@ -43,13 +43,11 @@ struct ftrace_word {
  * @words: the words, in order
  * @mark: the last word before the present write, or @words
  * @clear: start from an empty list
- * @lost: a word had sites of text that went away
  */
 struct ftrace_edit {
 	struct list_head	words;
 	struct list_head	*mark;
 	bool			clear;
-	bool			lost;
 };
 
 /**

@@ -326,6 +326,32 @@ static void filter_of_ops_taken_back(struct kunit *test)
 	ftrace_free_filter(&ops);
 }
 
+/* A filter of which a site is gone wants no function, and not every one, when the last leaves. */
+static void filter_of_ops_gone(struct kunit *test)
+{
+	static struct ftrace_ops ops = { .func = ftrace_stub };
+
+	for (unsigned int registered = 0; registered < 2; registered++) {
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 0, 1), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(1), 0, 0), 0);
+		/* As if that were in a module. */
+		scoped_guard(mutex, &ftrace_lock)
+			filter_forget(ops.filter, kunit_site(1), kunit_site(1) + 1);
+		if (registered)
+			KUNIT_EXPECT_EQ(test, register_ftrace_function(&ops), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(0), 1, 0), 0);
+		KUNIT_ASSERT_NOT_NULL(test, ops.filter->only);
+		KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(2), 0, 0), 0);
+		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&ops, kunit_site(2), 1, 0), 0);
+		KUNIT_EXPECT_NOT_NULL(test, ops.filter->only);
+	}
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, NULL, 0, 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ops.filter->only, NULL);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+}
+
 static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE_PARAM(filter_edits, filter_kunit_edits_gen_params),
 	KUNIT_CASE_PARAM(filter_bad_words, filter_kunit_bads_gen_params),
@@ -334,6 +360,7 @@ static struct kunit_case filter_kunit_cases[] = {
 	KUNIT_CASE(filter_of_ops),
 	KUNIT_CASE(filter_of_ops_waits),
 	KUNIT_CASE(filter_of_ops_taken_back),
+	KUNIT_CASE(filter_of_ops_gone),
 	{ }
 };
 

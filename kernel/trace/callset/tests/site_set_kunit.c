@@ -111,12 +111,37 @@ static void site_set_forget(struct kunit *test)
 	ftrace_site_set_forget(NULL, 0, ULONG_MAX);
 }
 
+/* Sets that are made of one that has lost sites know of it. */
+static void site_set_loses(struct kunit *test)
+{
+	struct ftrace_site_set *a __free(site_set) = site_set_kunit_make(3);
+	struct ftrace_site_set *b __free(site_set) = site_set_kunit_make(5);
+	struct ftrace_site_set *sum __free(site_set) = NULL;
+	struct ftrace_site_set *rest __free(site_set) = NULL;
+	struct ftrace_site_set *copy __free(site_set) = NULL;
+	struct ftrace_site_set *other __free(site_set) = NULL;
+
+	KUNIT_ASSERT_TRUE(test, a && b);
+	ftrace_site_set_forget(a, 1, 0x1000);
+	KUNIT_EXPECT_FALSE(test, a->lost);
+	ftrace_site_set_forget(a, 0x1000, 0x1001);
+	KUNIT_EXPECT_TRUE(test, a->lost);
+	sum = ftrace_site_set_union(b, a);
+	rest = ftrace_site_set_minus(a, b);
+	copy = ftrace_site_set_dup(a);
+	other = ftrace_site_set_minus(b, a);
+	KUNIT_ASSERT_TRUE(test, sum && rest && copy && other);
+	KUNIT_EXPECT_TRUE(test, sum->lost && rest->lost && copy->lost);
+	KUNIT_EXPECT_FALSE(test, other->lost);
+}
+
 static struct kunit_case site_set_kunit_cases[] = {
 	KUNIT_CASE(site_set_pairs),
 	KUNIT_CASE(site_set_none),
 	KUNIT_CASE(site_set_sort),
 	KUNIT_CASE(site_set_append),
 	KUNIT_CASE(site_set_forget),
+	KUNIT_CASE(site_set_loses),
 	{ }
 };
 
