@@ -150,11 +150,15 @@ static int site_change(unsigned long ip, unsigned long from, unsigned long to)
  * @rec: the site
  *
  * Context: the text is not executed yet, or by no other CPU.
- * Return: 0; -EINVAL if anything else is there; or the error of the write.
+ * Return: 0; -EINVAL if anything else is there, or if no entry is in reach; or the error of
+ * the write.
  */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	if (!site_is_new(rec->ip))
+		return -EINVAL;
+	/* A module's stubs are not known yet. */
+	if (core_kernel_text(rec->ip) && !site_insn(rec->ip, FTRACE_REGS_ADDR))
 		return -EINVAL;
 	return patch_instruction((u32 *)rec->ip, ppc_inst(PPC_RAW_NOP()));
 }

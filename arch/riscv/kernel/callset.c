@@ -161,6 +161,9 @@ static int site_change(unsigned long ip, const struct ftrace_ops *word, unsigned
 	return patch_insn_write(&site_room(ip)->site, &insn, sizeof(insn));
 }
 
+/* Since the last update of sites, and no other CPU was told. */
+static bool site_prepared;
+
 /**
  * ftrace_init_nop - prepare the room that the compiler left
  * @mod: ignored
@@ -172,6 +175,7 @@ static int site_change(unsigned long ip, const struct ftrace_ops *word, unsigned
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	guard(mutex)(&text_mutex);
+	site_prepared = true;
 	return site_prepare(rec->ip, ftrace_find_unique_ops(rec));
 }
 
@@ -233,6 +237,10 @@ void arch_ftrace_update_code(int command)
 	guard(mutex)(&text_mutex);
 	/* Pairs with the address dependency in ftrace_caller: an ops is seen before its word. */
 	smp_wmb();
+	/* A module's text may have been fetched before. No CPU is to see a JALR without its AUIPC. */
+	if (site_prepared)
+		flush_icache_all();
+	site_prepared = false;
 	ftrace_modify_all_code(command | FTRACE_MAY_SLEEP);
 	flush_icache_all();
 }

@@ -789,7 +789,8 @@ static __always_inline void callset_list_go_direct(struct ftrace_callset *cs,
 	!defined(CONFIG_HAVE_FTRACE_TRAMPOLINES)
 	unsigned long addr = READ_ONCE(cs->direct_addr);
 
-	if (addr)
+	/* It would call a function that is overridden, and then its caller. */
+	if (addr && ftrace_regs_get_instruction_pointer(fregs) != *arch_ftrace_return_slot(fregs))
 		arch_ftrace_set_direct_caller(fregs, addr);
 #endif
 }

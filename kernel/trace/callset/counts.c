@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  1. A count is changed by its own CPU only, and by one instruction that cannot be
- *     interrupted: nothing is lost to interrupts, NMIs and migration.
+ *     interrupted: nothing is lost to interrupts, NMIs and migration. Where this_cpu_inc()
+ *     is several (powerpc), a call in an NMI may be.
  *  2. A count that a callset's code changes stays until the callset is freed. Others
  *     are found through a table, and stay for a grace period after that is gone.
  *

@@ -4,7 +4,7 @@
  * functions still work.
  *
  * The trampolines of direct calls are one of the architecture's that goes back at
- * once, and another that jumps to it.
+ * once, and another that counts its calls and jumps to it.
  */
 
 #include <linux/bpf.h>
@@ -23,19 +23,26 @@
 #endif
 
 #if defined(CONFIG_X86)
-#define DIRECT_KUNIT_JUMP	ASM_ENDBR "jmp"
+#define DIRECT_KUNIT_JUMP	ASM_ENDBR "incl direct_kunit_passed(%rip)\n\tjmp"
 #elif defined(CONFIG_ARM64)
 /* The first is BTI c. */
-#define DIRECT_KUNIT_JUMP	"hint #34\n\tb"
+#define DIRECT_KUNIT_JUMP	"hint #34\n\tadrp x11, direct_kunit_passed\n\t"	\
+				"add x11, x11, :lo12:direct_kunit_passed\n\t"	\
+				"ldr w12, [x11]\n\tadd w12, w12, #1\n\tstr w12, [x11]\n\tb"
 #elif defined(CONFIG_RISCV)
-#define DIRECT_KUNIT_JUMP	"tail"
+#define DIRECT_KUNIT_JUMP	"lla t1, direct_kunit_passed\n\tlw t2, 0(t1)\n\t"	\
+				"addi t2, t2, 1\n\tsw t2, 0(t1)\n\ttail"
 #elif defined(CONFIG_S390)
-#define DIRECT_KUNIT_JUMP	"jg"
+#define DIRECT_KUNIT_JUMP	"larl %r1, direct_kunit_passed\n\tasi 0(%r1), 1\n\tjg"
 #else
 #error "How does one go to another trampoline?"
 #endif
 
 extern void direct_kunit_tramp(void);
+
+/* How often it was called. */
+extern unsigned int direct_kunit_passed;
+unsigned int direct_kunit_passed;
 
 asm(".pushsection .text, \"ax\", %progbits\n"
 	".balign 16\n"
@@ -45,6 +52,9 @@ asm(".pushsection .text, \"ax\", %progbits\n"
 	DIRECT_KUNIT_JUMP " ftrace_stub_direct_tramp\n"
 	".size direct_kunit_tramp, . - direct_kunit_tramp\n"
 	".popsection\n");
+
+/* No result of the function. */
+#define DIRECT_KUNIT_OTHER	4711
 
 #define DIRECT_KUNIT_A	((unsigned long)ftrace_stub_direct_tramp)
 #define DIRECT_KUNIT_B	((unsigned long)direct_kunit_tramp)
@@ -146,6 +156,34 @@ static void direct_with_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
 	direct_kunit_works(test);
+}
+
+static void direct_kunit_override(unsigned long ip, unsigned long parent_ip,
+				  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_return_value(fregs, DIRECT_KUNIT_OTHER);
+	ftrace_override_function_with_return(fregs);
+}
+
+/* A function that is overridden is not called, and its direct function neither. */
+static void direct_overridden(struct kunit *test)
+{
+	/* Trampolines go on to the direct function, as stock's do. */
+	if (IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) || !IS_ENABLED(CONFIG_FUNCTION_ERROR_INJECTION))
+		kunit_skip(test, "no callback overrides a function with a direct call");
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
+	direct_kunit_passed = 0;
+	direct_kunit_works(test);
+	KUNIT_EXPECT_GE(test, direct_kunit_passed, 10);
+	direct_kunit_other.func = direct_kunit_override;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
+	direct_kunit_passed = 0;
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), DIRECT_KUNIT_OTHER);
+	KUNIT_EXPECT_EQ(test, direct_kunit_passed, 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
+	direct_kunit_works(test);
+	KUNIT_EXPECT_GE(test, direct_kunit_passed, 10);
 }
 
 static void direct_wrong_input(struct kunit *test)
@@ -826,6 +864,7 @@ static void direct_bpf_in_quarantine(struct kunit *test)
 static struct kunit_case direct_kunit_cases[] = {
 	KUNIT_CASE(direct_sole),
 	KUNIT_CASE(direct_with_function),
+	KUNIT_CASE(direct_overridden),
 	KUNIT_CASE(direct_wrong_input),
 	KUNIT_CASE(direct_refuses_ipmodify),
 	KUNIT_CASE(direct_asks_before_sharing),
