@@ -219,15 +219,18 @@ void text_poke_settle(const void *addr, size_t len)
 }
 
 /**
- * text_poke_pending - whether the queue holds a write
+ * text_poke_pending - whether the queue holds a write to an instruction
+ * @addr: a byte of it
  *
- * Its text was compared already, so a debugger must not alter it.
+ * It was compared already, so a debugger must not alter it.
  *
  * Context: kgdb only, while all other CPUs are stopped.
  */
-bool text_poke_pending(void)
+bool text_poke_pending(unsigned long addr)
 {
-	return text_poke_nr;
+	unsigned int at = text_poke_find(addr);
+
+	return at < text_poke_nr && text_patch_addr(&text_poke_vec[at]) <= addr;
 }
 
 static bool text_poke_prepare(struct text_patch *patch, void *addr, const void *opcode, size_t len,

@@ -216,6 +216,9 @@ void ftrace_stubs_forget_table(struct ftrace_callset *cs, const struct ftrace_ta
 
 	if (!st)
 		return;
+	/* Those of a retired callset go with it: unwinders get to it by them until then. */
+	if (hlist_unhashed(&cs->hash) && !cs->nr_sites && !cs->pinned)
+		return;
 	list_del(&st->node);
 	/* One that is retired counts as much text when it is freed as it did then. */
 	if (!hlist_unhashed(&cs->hash))

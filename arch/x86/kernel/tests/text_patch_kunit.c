@@ -219,6 +219,7 @@ static int kunit_trap_in(struct text_patch_batch *batch, struct kunit_trap *trap
 	WRITE_ONCE(text_patch_live, batch);
 	ret = kunit_trap(trap, addr, flags);
 	WRITE_ONCE(text_patch_live, NULL);
+	text_patch_drain();
 	return ret;
 }
 
