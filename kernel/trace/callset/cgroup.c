@@ -297,13 +297,13 @@ static enum ftrace_cgroup_kind cgroup_file_kind(const struct file *file)
 	return file->f_op - ftrace_cgroup_fops;
 }
 
-/* As a write would have it: the path from the reader's root on; the number of one too deep. */
+/* The path from the reader's root on, or the number where a write would not take the path. */
 static void cgroup_show(struct seq_file *m, struct cgroup *cgrp, char *path)
 {
 	int len = cgroup_path_ns(cgrp, path, PATH_MAX, current->nsproxy->cgroup_ns);
 
-	/* A path that is cut fills the buffer, and may be another's. */
-	if (len < 0 || len >= PATH_MAX - 1)
+	/* A path that is cut fills the buffer, and may be another's; one with a blank is two words. */
+	if (len < 0 || len >= PATH_MAX - 1 || strpbrk(path, " \t\v\f\r\xa0"))
 		seq_printf(m, "%llu", cgroup_id(cgrp));
 	else
 		seq_puts(m, path);

@@ -121,6 +121,8 @@ static void hooks_list_sites(struct ftrace_hooks *hooks)
 	for_each_ftrace_table(table) {
 		for_each_ftrace_rec(table, rec) {
 			cs = ftrace_callset_get(ftrace_rec_callset(rec));
+			if (cs)
+				cond_resched();
 			for (unsigned int i = 0; cs && i < cs->nr_ops; i++)
 				hooks_list_ops(hooks, ftrace_rec_ip(table, rec), cs, cs->ops[i]);
 		}
@@ -155,6 +157,7 @@ static void hooks_find_rates(struct ftrace_hooks *hooks)
 	struct ftrace_hook *hook = hooks->hook;
 
 	for (unsigned int i = 0; i < hooks->nr; i++) {
+		cond_resched();
 		if (i && hook[i].addr == hook[i - 1].addr)
 			hook[i].rate = hook[i - 1].rate;
 		else if (ftrace_site_find(hook[i].addr))
