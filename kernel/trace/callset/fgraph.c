@@ -835,11 +835,21 @@ static bool fgraph_may_go(const struct fgraph_ops *gops)
 	       (gops->retfunc && !core_kernel_text((unsigned long)gops->retfunc));
 }
 
+/*
+ * The one that was free for longest, more or less: a task that was preempted in a timed return may
+ * yet write to the variable of a user that is gone.
+ */
 static int fgraph_free_idx(void)
 {
-	for (unsigned int idx = 0; idx < FGRAPH_MAX_USERS; idx++) {
-		if (fgraph_users[idx] == &fgraph_no_user)
+	static unsigned int last = FGRAPH_MAX_USERS - 1;
+
+	for (unsigned int i = 1; i <= FGRAPH_MAX_USERS; i++) {
+		unsigned int idx = (last + i) % FGRAPH_MAX_USERS;
+
+		if (fgraph_users[idx] == &fgraph_no_user) {
+			last = idx;
 			return idx;
+		}
 	}
 	return -ENOSPC;
 }

@@ -305,6 +305,12 @@ static void guard_make_room(struct guard_cpu *gc)
 	}
 }
 
+/* What irqsoff records about sections has addresses that are no function's. */
+static bool guard_can_leave(const struct guard_slot *slot)
+{
+	return slot->kind == TRACE_GUARD_EVENT || ftrace_location_range(slot->key, slot->key);
+}
+
 /*
  * The most expensive ones leave until the rest costs no more than @max. Part of that are those that
  * found no slot: if they alone cost more, all others make room for them.
@@ -328,7 +334,8 @@ static void guard_shed(struct guard_cpu *gc, u64 max)
 		if (!most)
 			return;
 		most->over = GUARD_LIMIT_OVERHEAD;
-		sum -= most->cost;
+		if (guard_can_leave(most))
+			sum -= most->cost;
 	}
 }
 

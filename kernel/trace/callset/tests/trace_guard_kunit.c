@@ -22,6 +22,7 @@ static struct guard_cpu *guard_kunit_make(u64 time, const u32 calls[GUARD_KUNIT_
 	for (unsigned int i = 0; i < GUARD_KUNIT_NR; i++) {
 		gc->slot[i] = (struct guard_slot) {
 			.key	= i + 1,
+			.kind	= TRACE_GUARD_EVENT,
 			.calls	= calls[i],
 			.cost	= calls[i] * cost,
 		};
@@ -88,6 +89,12 @@ static void guard_kunit_overhead(struct kunit *test)
 	gc = guard_kunit_make(NSEC_PER_SEC, calls, 5000);
 	gc->slot[0].cost = 15 * NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 3500, 5), 0x0100);
+
+	/* No other stays because one is to leave that is no function. */
+	gc = guard_kunit_make(NSEC_PER_SEC, calls, 6000);
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 0, 5), 0x0200);
+	gc->slot[1].kind = TRACE_GUARD_FUNCTION;
+	KUNIT_EXPECT_EQ(test, guard_kunit_over(gc, 0, 5), 0x0220);
 }
 
 static void guard_kunit_large(struct kunit *test)
