@@ -237,7 +237,7 @@ void arch_ftrace_update_code(int command)
 	guard(mutex)(&text_mutex);
 	/* Pairs with the address dependency in ftrace_caller: an ops is seen before its word. */
 	smp_wmb();
-	/* A module's text may have been fetched before. No CPU is to see a JALR without its AUIPC. */
+	/* A module's text may have been fetched before. No JALR is to come without its AUIPC. */
 	if (site_prepared)
 		flush_icache_all();
 	site_prepared = false;

@@ -302,7 +302,7 @@ static void cgroup_show(struct seq_file *m, struct cgroup *cgrp, char *path)
 {
 	int len = cgroup_path_ns(cgrp, path, PATH_MAX, current->nsproxy->cgroup_ns);
 
-	/* A path that is cut fills the buffer, and may be another's; one with a blank is two words. */
+	/* A path that is cut fills the buffer, and may be another's. A blank makes it two words. */
 	if (len < 0 || len >= PATH_MAX - 1 || strpbrk(path, " \t\v\f\r\xa0"))
 		seq_printf(m, "%llu", cgroup_id(cgrp));
 	else

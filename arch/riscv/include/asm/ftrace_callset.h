@@ -31,7 +31,7 @@ static __always_inline unsigned long *arch_ftrace_return_place(unsigned long *sl
 
 #define arch_ftrace_return_place arch_ftrace_return_place
 
-/* In the frame record below the stack at the return, where return_to_handler has put its address. */
+/* In the frame record below the stack at the return, which has return_to_handler. */
 static __always_inline void arch_ftrace_return_known(struct ftrace_regs *fregs, unsigned long ret)
 {
 	WRITE_ONCE(((unsigned long *)ftrace_regs_get_stack_pointer(fregs))[-1], ret);

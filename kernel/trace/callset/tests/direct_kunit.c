@@ -23,17 +23,17 @@
 #endif
 
 #if defined(CONFIG_X86)
-#define DIRECT_KUNIT_JUMP	ASM_ENDBR "incl direct_kunit_passed(%rip)\n\tjmp"
+#define DIRECT_KUNIT_JUMP	ASM_ENDBR "incl direct_kunit_taken(%rip)\n\tjmp"
 #elif defined(CONFIG_ARM64)
 /* The first is BTI c. */
-#define DIRECT_KUNIT_JUMP	"hint #34\n\tadrp x11, direct_kunit_passed\n\t"	\
-				"add x11, x11, :lo12:direct_kunit_passed\n\t"	\
+#define DIRECT_KUNIT_JUMP	"hint #34\n\tadrp x11, direct_kunit_taken\n\t"	\
+				"add x11, x11, :lo12:direct_kunit_taken\n\t"	\
 				"ldr w12, [x11]\n\tadd w12, w12, #1\n\tstr w12, [x11]\n\tb"
 #elif defined(CONFIG_RISCV)
-#define DIRECT_KUNIT_JUMP	"lla t1, direct_kunit_passed\n\tlw t2, 0(t1)\n\t"	\
+#define DIRECT_KUNIT_JUMP	"lla t1, direct_kunit_taken\n\tlw t2, 0(t1)\n\t"	\
 				"addi t2, t2, 1\n\tsw t2, 0(t1)\n\ttail"
 #elif defined(CONFIG_S390)
-#define DIRECT_KUNIT_JUMP	"larl %r1, direct_kunit_passed\n\tasi 0(%r1), 1\n\tjg"
+#define DIRECT_KUNIT_JUMP	"larl %r1, direct_kunit_taken\n\tasi 0(%r1), 1\n\tjg"
 #else
 #error "How does one go to another trampoline?"
 #endif
@@ -41,8 +41,7 @@
 extern void direct_kunit_tramp(void);
 
 /* How often it was called. */
-extern unsigned int direct_kunit_passed;
-unsigned int direct_kunit_passed;
+static unsigned int direct_kunit_taken __used;
 
 asm(".pushsection .text, \"ax\", %progbits\n"
 	".balign 16\n"
@@ -169,21 +168,22 @@ static void direct_kunit_override(unsigned long ip, unsigned long parent_ip,
 static void direct_overridden(struct kunit *test)
 {
 	/* Trampolines go on to the direct function, as stock's do. */
-	if (IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) || !IS_ENABLED(CONFIG_FUNCTION_ERROR_INJECTION))
+	if (IS_ENABLED(CONFIG_HAVE_FTRACE_TRAMPOLINES) ||
+	    !IS_ENABLED(CONFIG_FUNCTION_ERROR_INJECTION))
 		kunit_skip(test, "no callback overrides a function with a direct call");
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
-	direct_kunit_passed = 0;
+	direct_kunit_taken = 0;
 	direct_kunit_works(test);
-	KUNIT_EXPECT_GE(test, direct_kunit_passed, 10);
+	KUNIT_EXPECT_GE(test, direct_kunit_taken, 10);
 	direct_kunit_other.func = direct_kunit_override;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
-	direct_kunit_passed = 0;
+	direct_kunit_taken = 0;
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), DIRECT_KUNIT_OTHER);
-	KUNIT_EXPECT_EQ(test, direct_kunit_passed, 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_taken, 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	direct_kunit_works(test);
-	KUNIT_EXPECT_GE(test, direct_kunit_passed, 10);
+	KUNIT_EXPECT_GE(test, direct_kunit_taken, 10);
 }
 
 static void direct_wrong_input(struct kunit *test)
@@ -826,7 +826,7 @@ static int direct_kunit_bpf_load(const char *name)
 	return id < 0 ? id : direct_kunit_bpf(BPF_PROG_LOAD, &attr);
 }
 
-/* Text that is sound again is still no text to patch for BPF while ftrace may take it back. */
+/* Text that is sound again is still no text to patch for BPF: others have written it. */
 static void direct_bpf_in_quarantine(struct kunit *test)
 {
 	union bpf_attr attr = { .raw_tracepoint.prog_fd = direct_kunit_bpf_load("gcd") };
