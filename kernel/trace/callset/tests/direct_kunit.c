@@ -150,8 +150,10 @@ static void direct_with_function(struct kunit *test)
 	direct_kunit_works(test);
 	KUNIT_EXPECT_GE(test, direct_kunit_hits, 20);
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
+	WRITE_ONCE(direct_kunit_taken, 0);
 	direct_kunit_works(test);
 	KUNIT_EXPECT_GE(test, direct_kunit_hits, 40);
+	KUNIT_EXPECT_GE(test, READ_ONCE(direct_kunit_taken), 10);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), DIRECT_KUNIT_B);
 	direct_kunit_works(test);
@@ -172,18 +174,18 @@ static void direct_overridden(struct kunit *test)
 	    !IS_ENABLED(CONFIG_FUNCTION_ERROR_INJECTION))
 		kunit_skip(test, "no callback overrides a function with a direct call");
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
-	direct_kunit_taken = 0;
+	WRITE_ONCE(direct_kunit_taken, 0);
 	direct_kunit_works(test);
-	KUNIT_EXPECT_GE(test, direct_kunit_taken, 10);
+	KUNIT_EXPECT_GE(test, READ_ONCE(direct_kunit_taken), 10);
 	direct_kunit_other.func = direct_kunit_override;
 	KUNIT_EXPECT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
-	direct_kunit_taken = 0;
+	WRITE_ONCE(direct_kunit_taken, 0);
 	kunit_call_site(0);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kunit_result), DIRECT_KUNIT_OTHER);
-	KUNIT_EXPECT_EQ(test, direct_kunit_taken, 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(direct_kunit_taken), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	direct_kunit_works(test);
-	KUNIT_EXPECT_GE(test, direct_kunit_taken, 10);
+	KUNIT_EXPECT_GE(test, READ_ONCE(direct_kunit_taken), 10);
 }
 
 static void direct_wrong_input(struct kunit *test)
