@@ -73,7 +73,10 @@ class Dump:
         self.file = file
 
     def at(self, offset, size):
-        return os.pread(self.file.fileno(), size, offset)
+        data = os.pread(self.file.fileno(), size, offset)
+        if len(data) < size:
+            raise Missing(f"the dump ends before its byte {offset + size}")
+        return data
 
     def unpack(self, kind, offset):
         return struct.unpack(kind, self.at(offset, struct.calcsize(kind)))
@@ -91,14 +94,21 @@ class Elf(Dump):
                 self.loads.append((physical, length, offset))
             elif kind == 4:
                 self.notes += self.at(offset, length)
-        self.loads.sort()
+        # The kernel's text has a segment of its own, too, within that of the memory that it is in.
+        loads, end = sorted(self.loads, key=lambda load: (load[0], -load[1])), 0
+        self.loads = []
+        for load in loads:
+            if load[0] + load[1] > end:
+                self.loads.append(load)
+                end = load[0] + load[1]
         self.starts = [load[0] for load in self.loads]
 
     def page(self, address):
         i = bisect.bisect_right(self.starts, address) - 1
-        if i < 0 or address >= self.loads[i][0] + self.loads[i][1]:
+        begin, length, offset = self.loads[i] if i >= 0 else (0, 0, 0)
+        if address >= begin + length:
             raise Missing(f"the dump has no memory at {address:#x}")
-        return self.at(self.loads[i][2] + address - self.loads[i][0], PAGE)
+        return self.at(offset + address - begin, min(begin + length - address, PAGE)).ljust(PAGE, b"\0")
 
 
 class Compressed(Dump):
@@ -129,6 +139,8 @@ class Compressed(Dump):
         number = (self.before[begin] + self.bits(self.bitmap[begin * PAGE:byte])
                   + self.bits(bytes([self.bitmap[byte] & (1 << bit) - 1])))
         offset, size, flags = self.unpack("<QII", self.pages + 24 * number)
+        if not size:
+            raise Missing(f"the dump is not complete: it lacks the memory at {address:#x}")
         data = self.at(offset, size)
         if flags & ~1:
             raise Failure("the pages of the dump are compressed by another way than zlib: use makedumpfile -c or -E")
@@ -563,9 +575,10 @@ def main():
         trace.write(args.output)
     except (Failure, OSError) as e:
         sys.exit(f"ftrace-vmcore: {e}")
-    except (struct.error, zlib.error, ValueError, IndexError) as e:
+    except (struct.error, zlib.error, ValueError, IndexError, OverflowError, MemoryError) as e:
         sys.exit(f"ftrace-vmcore: {args.vmcore} is damaged: {e}")
     sys.exit(trace.cut)
 
 
-main()
+if __name__ == "__main__":
+    main()

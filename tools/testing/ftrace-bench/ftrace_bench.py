@@ -103,6 +103,10 @@ class Measurement:
             raise SystemExit("ftrace_bench: others trace: write nop to current_tracer, and empty set_ftrace_filter")
         if read("events/raw_syscalls/enable").strip() in ("1", "X"):
             raise SystemExit("ftrace_bench: others trace: write 0 to events/raw_syscalls/enable")
+        if "0" in (read("tracing_on").strip(), read("/proc/sys/kernel/ftrace_enabled").strip()):
+            raise SystemExit("ftrace_bench: nothing is recorded: write 1 to tracing_on, and to kernel.ftrace_enabled")
+        if re.search(r"^\d", read("set_ftrace_pid") + read("set_event_pid"), re.M):
+            raise SystemExit("ftrace_bench: some tasks are traced, not all: empty set_ftrace_pid and set_event_pid")
         self.function = found.group()
 
     def add(self, name, unit, value):
@@ -153,7 +157,7 @@ class Measurement:
         """How late a task of a high priority wakes, as interrupts are off, or the kernel cannot be preempted."""
         for text, switch in ("tracing is off", False), ("function goes on and off", True):
             try:
-                with subprocess.Popen(["cyclictest", "-qmNS", "-p", "95", "-i", "500", "-l", str(int(self.seconds * 2000))],
+                with subprocess.Popen(["cyclictest", "-qmNS", "-p", "95", "-i", "500", "-l", str(max(1, round(self.seconds * 2000)))],
                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as test:
                     # It says nothing until its end.
                     while switch and not select.select([test.stdout], [], [], 0)[0]:

@@ -48,10 +48,18 @@ def take(words):
     return wrong
 
 
+def works(path):
+    try:
+        with open(path, "wb", buffering=0) as f:
+            f.write(b"\r")
+    except OSError:
+        return False
+    return True
+
+
 def consoles():
-    """The screen and the serial line."""
-    paths = ["/dev/" + line.split()[0] for line in open("/proc/consoles")]
-    return [path for path in paths if os.path.exists(path)]
+    """The screen and the serial line. The kernel takes ttyS0 for a console also where there is none."""
+    return [path for line in open("/proc/consoles") if works(path := "/dev/" + line.split()[0])]
 
 
 def say(text):

@@ -114,14 +114,14 @@ static void test_switches(void)
 	/*
 	 * Those that share a name come in any order. A line that is no function has a number, too.
 	 */
-	result(begins("set_ftrace_notrace", "d w*:mod:later 1 3 4 6 ") ||
-	       begins("set_ftrace_notrace", "d w*:mod:later 3 1 4 6 "),
+	result(begins("set_ftrace_notrace", "d:mod:!* w*:mod:later 1 3 4 6 ") ||
+	       begins("set_ftrace_notrace", "d:mod:!* w*:mod:later 3 1 4 6 "),
 	       "on", "functions are left out by their numbers, beside what was there");
 	result(begins("events/s/e/enable", "0") && begins("events/s/f/enable", "1"), "on",
 	       "the events");
 	result(begins("current_tracer", "function"), "on", "the tracer");
 	setup_try_line(&items);
-	result(begins("set_ftrace_notrace", "d w*:mod:later b c:mod:m d "), "the line",
+	result(begins("set_ftrace_notrace", "d:mod:!* w*:mod:later b c:mod:m d "), "the line",
 	       "names, as a user has them");
 	setup_off();
 	result(begins("current_tracer", "nop") && begins("events/s/e/enable", "0") &&

@@ -184,10 +184,19 @@ def inputs():
     same("a single run has the pipe", (0, True), (r.returncode, r.stdout.startswith("more\n")))
 
 
+def words():
+    """A script without a first line that says how: the library makes another list of all words for the shell."""
+    with open("script", "w") as f:
+        f.write("exit 3\n")
+    os.chmod("script", 0o755)
+    same("a script with 140,000 words is run", 3, run("vfs_read", "--", "./script", *["a"] * 140000).returncode)
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         os.chdir(where)
-        for test in places, beside, owners, both, while_writing, slow_reads, slow_reader, errors, signals, closed, inputs:
+        for test in (places, beside, owners, both, while_writing, slow_reads, slow_reader, errors, signals, closed, inputs,
+                     words):
             test()
         os.chdir("/")
     return closing()

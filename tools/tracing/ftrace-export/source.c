@@ -30,6 +30,12 @@
  */
 const char *tracecmd_get_trace_clock(struct tracecmd_input *handle) __attribute__((weak));
 const char *tracecmd_get_uname(struct tracecmd_input *handle) __attribute__((weak));
+unsigned long tracecmd_page_size(struct tracecmd_input *handle) __attribute__((weak));
+/* After a CPU's last event: a place in its last page, or in the file if a page cannot be read. */
+unsigned long long tracecmd_get_cursor(struct tracecmd_input *handle, int cpu)
+	__attribute__((weak));
+unsigned long long tracecmd_get_cpu_file_size(struct tracecmd_input *handle, int cpu)
+	__attribute__((weak));
 
 /* A CPU of the running kernel. */
 struct running {
@@ -362,6 +368,14 @@ static void bad_event(const struct tep_record *r, const char *problem)
 	    r->cpu, problem);
 }
 
+/* A part that cannot be decompressed ends a CPU's events without a word. */
+static bool has_broken_off(unsigned int i)
+{
+	return tracecmd_get_cursor && tracecmd_page_size && tracecmd_get_cpu_file_size &&
+	       tracecmd_get_cpu_file_size(source.input, i) &&
+	       tracecmd_get_cursor(source.input, i) > tracecmd_page_size(source.input);
+}
+
 static struct tep_record *next_of(unsigned int i)
 {
 	struct tep_record *r;
@@ -374,6 +388,9 @@ static struct tep_record *next_of(unsigned int i)
 	if (*library_said)
 		die("%s: CPU %u, after event %llu: %s", source.name, i,
 		    (unsigned long long)source.events, library_said);
+	if (!r && has_broken_off(i))
+		die("%s: CPU %u, after event %llu: the rest cannot be read", source.name, i,
+		    (unsigned long long)source.events);
 	return r;
 }
 

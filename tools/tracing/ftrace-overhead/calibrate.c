@@ -138,7 +138,9 @@ static void copy_options(void)
 	while (dir && (entry = readdir(dir))) {
 		char *file = format_string("options/%s", entry->d_name);
 
-		if (*entry->d_name != '.')
+		/* These two take records from the top instance, or copy them. */
+		if (*entry->d_name != '.' && strcmp(entry->d_name, "trace_printk_dest") &&
+		    strcmp(entry->d_name, "copy_trace_marker"))
 			copy_file(file);
 		free(file);
 	}

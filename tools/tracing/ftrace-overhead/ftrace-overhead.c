@@ -340,8 +340,9 @@ static void measure_all(struct tracefs_instance *own)
 
 static void put_back(void)
 {
-	saved_put_back();
+	/* While an event is on there, its probe stays. */
 	instance_remove();
+	saved_put_back();
 }
 
 int main(int argc, char **argv)

@@ -236,14 +236,15 @@ static char *loaded_modules(void)
 {
 	FILE *f = fopen("/proc/modules", "re");
 	char *text = copy_string(""), *line = NULL, *more;
-	char name[64], where[32];
+	char name[64], state[16], where[32];
 	size_t size = 0;
 
 	/* There is no such file on a kernel that has no modules. */
 	while (f && getline(&line, &size, f) > 0) {
-		if (sscanf(line, "%63s %*s %*s %*s %*s %31s", name, where) != 2)
+		/* While one is loading, its init functions have numbers, too. */
+		if (sscanf(line, "%63s %*s %*s %*s %15s %31s", name, state, where) != 3)
 			continue;
-		more = format_string("%s%s %s\n", text, name, where);
+		more = format_string("%s%s %s %s\n", text, name, state, where);
 		free(text);
 		text = more;
 	}

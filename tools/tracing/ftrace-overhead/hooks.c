@@ -276,8 +276,9 @@ static void write_hooks(const struct hook_list *list)
 
 static void put_back(void)
 {
-	saved_forget();
+	/* While an event is on there, its probe stays. */
 	instance_remove();
+	saved_forget();
 }
 
 /**

@@ -190,7 +190,7 @@ void saved_write_notrace(FILE *f)
 		if (word_waits(line))
 			fprintf(f, "%s ", line);
 		else if (parse_function(line, &name, &module))
-			fprintf(f, module ? "%s:mod:%s " : "%s ", name, module);
+			fprintf(f, "%s:mod:%s ", name, module ? module : "!*");
 		fflush(f);
 	}
 	free(text);
@@ -267,6 +267,9 @@ static void remove_probes(void)
 	for (probe = all; probe && *probe; probe++)
 		tracefs_dynevent_destroy(*probe, true);
 	tracefs_dynevent_list_free(all);
+	/* The library does not know fprobes. */
+	if (tracefs_file_exists(NULL, "dynamic_events"))
+		file_write(NULL, "dynamic_events", "-:" PROBES "/calibrate");
 }
 
 /**

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@
 
 /* How long a command that is killed has to end by itself. */
 #define KILL_AFTER	(2 * NSEC)
-/* execvp() has the directories of PATH and the words of the command on it. */
+/* execvp() has the directories of PATH on it, and pointers to the words of the command. */
 #define STACK_SIZE	(1024 * 1024)
 
 static pid_t child;
@@ -100,9 +101,21 @@ static int run(void *arg)
  */
 pid_t command_make(char **argv, unsigned int how)
 {
-	static long double stack[STACK_SIZE / sizeof(long double)];
+	static void *stack;
+	static size_t size;
+	unsigned int argc = 0;
 	char byte;
 
+	while (argv[argc])
+		argc++;
+	if (stack)
+		munmap(stack, size);
+	/* A pointer to each word, and the stack stays aligned. */
+	size = STACK_SIZE + argc * 16;
+	stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+		     -1, 0);
+	if (stack == MAP_FAILED)
+		die("no process can be made: %s", strerror(errno));
 	name = argv[0];
 	flags = how;
 	ended = false;
@@ -110,7 +123,7 @@ pid_t command_make(char **argv, unsigned int how)
 		begin_input();
 	if (pipe2(go_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		die("no pipe can be made: %s", strerror(errno));
-	child = clone(run, stack + ARRAY_SIZE(stack), CLONE_VM | SIGCHLD, argv);
+	child = clone(run, (char *)stack + size, CLONE_VM | SIGCHLD, argv);
 	if (child < 0)
 		die("no process can be made: %s", strerror(errno));
 	close(go_pipe[0]);
