@@ -42,11 +42,3 @@ def generate(directory, functions, module="genfns"):
         write(os.path.join(directory, name + ".c"), source(first, min(first + PER_FILE - 1, functions)))
     write(os.path.join(directory, "Kbuild"),
           f"obj-m := {module}.o\n{module}-y := " + " \\\n\t".join(objects) + "\n")
-
-
-def generate_many(directory, modules):
-    """MODULES, a list of (name, functions), gives NAME/NAME.ko each."""
-    os.makedirs(directory, exist_ok=True)
-    for name, functions in modules:
-        generate(os.path.join(directory, name), functions, name)
-    write(os.path.join(directory, "Kbuild"), "obj-m := " + " \\\n\t".join(n + "/" for n, _ in modules) + "\n")

@@ -4,10 +4,14 @@
 # line, and which files of the repository and of patches/ make up the tree.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+[[ $top != *[[:space:]:]* ]] || { echo "error: kbuild takes no path with blanks or colons: move $top" >&2; exit 1; }
 build=$top/build
 logs=$build/logs
 jobs=${J:-$(nproc)}
 patches=$top/patches
+
+# Files that go into packages and into /etc are for all.
+umask 022
 
 # The makes started from here are others' makes: they are not to inherit our command line.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES

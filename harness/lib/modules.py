@@ -24,5 +24,6 @@ def build(kernel, where, name, source=None):
     for old in Path(where).rglob("*.ko"):
         old.unlink()
     logged(f"{os.path.basename(where)}.log",
-           ["make", "-C", kernels.directory(kernel), f"M={where}", f"CC={HARNESS}/cc", f"-j{os.cpu_count()}", "modules"])
+           ["make", "-C", kernels.directory(kernel), f"M={where}", f"CC={HARNESS}/cc",
+            f"-j{os.environ.get('J') or os.cpu_count()}", "modules"])
     return ko
