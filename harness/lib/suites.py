@@ -109,7 +109,7 @@ def kunit_results(lines):
         text = re.sub(r"^\[ *[\d.]+\] ?", "", line)
         if m := re.match(r" {4}# Subtest: (\S+)", text):
             suite = m.group(1)
-        elif (result := tap.read(text)) and (result.depth == 1 or text.startswith("not ok 0 ")):
+        elif (result := tap.read(text)) and (result.depth == 1 or text.startswith("not ok ")):
             result.name = f"{suite}: {result.name.split()[0]}" if result.depth else result.name
             found[result.name] = result
     return found.values()

@@ -72,6 +72,8 @@ enum {
 #define TORTURE_UNCOUNTED	(TORTURE_RESET | TORTURE_ORDER)
 /* While recording is disabled, losses are not counted. */
 #define TORTURE_DISABLES	(TORTURE_SWITCH | TORTURE_RESIZE | TORTURE_SWAP)
+/* Of these a phase has to do some. */
+#define TORTURE_CHANGES		(TORTURE_RESIZE | TORTURE_ORDER | TORTURE_SWAP | TORTURE_PEEK)
 
 static const struct {
 	const char	*name;
@@ -145,6 +147,8 @@ static bool torture_stops;
 /* They can be sent. */
 static bool torture_nmis;
 static atomic_t torture_errors;
+/* Swaps, changes of sizes, and events that were looked at, in a phase */
+static atomic_t torture_changes;
 
 #define torture_error(fmt, ...)						\
 do {									\
@@ -242,10 +246,12 @@ static void torture_swap(struct torture_cpu *tc)
 {
 	int ret = ring_buffer_swap_cpu(torture_buffer, torture_spare, smp_processor_id());
 
-	if (!ret)
+	if (!ret) {
 		WRITE_ONCE(tc->swapped, true);
-	else if (ret != -EBUSY && ret != -EAGAIN)
+		atomic_inc(&torture_changes);
+	} else if (ret != -EBUSY && ret != -EAGAIN) {
 		torture_error("the rings cannot be swapped: %d\n", ret);
+	}
 }
 
 static enum hrtimer_restart torture_timer(struct hrtimer *timer)
@@ -441,6 +447,7 @@ static bool torture_peek(struct trace_buffer *buffer, int cpu)
 		ring_buffer_iter_advance(iter);
 	}
 	ring_buffer_read_finish(iter);
+	atomic_add(nr, &torture_changes);
 	return nr;
 }
 
@@ -506,9 +513,10 @@ static void torture_disturb(struct rnd_state *random)
 	unsigned long pages = 1 + prandom_u32_state(random) % (2 * TORTURE_PAGES);
 	int cpu = cpumask_nth(prandom_u32_state(random) % num_online_cpus(), cpu_online_mask);
 
-	if (torture_what & TORTURE_RESIZE)
-		ring_buffer_resize(torture_buffer, pages * PAGE_SIZE,
-				   pages % 2 ? cpu : RING_BUFFER_ALL_CPUS);
+	if (torture_what & TORTURE_RESIZE &&
+	    ring_buffer_resize(torture_buffer, pages * PAGE_SIZE,
+			       pages % 2 ? cpu : RING_BUFFER_ALL_CPUS) >= 0)
+		atomic_inc(&torture_changes);
 	if (torture_what & TORTURE_SWITCH) {
 		ring_buffer_record_disable_cpu(torture_buffer, cpu);
 		ring_buffer_record_disable(torture_buffer);
@@ -519,7 +527,8 @@ static void torture_disturb(struct rnd_state *random)
 		ring_buffer_reset_cpu(torture_buffer, cpu);
 	if (torture_what & TORTURE_ORDER) {
 		guard(mutex)(&torture_access);
-		ring_buffer_subbuf_order_set(torture_buffer, pages % 3);
+		if (!ring_buffer_subbuf_order_set(torture_buffer, pages % 3))
+			atomic_inc(&torture_changes);
 	}
 	if (torture_what & TORTURE_HOTPLUG)
 		torture_hotplug();
@@ -644,6 +653,8 @@ static int torture_phase(const char *name, unsigned int what)
 			torture_sums(cpu);
 	}
 	torture_tell(name);
+	if (!atomic_xchg(&torture_changes, 0) && what & TORTURE_CHANGES && !ret)
+		torture_error("%s: nothing has changed\n", name);
 	if (torture_buffer)
 		ring_buffer_free(torture_buffer);
 	if (torture_spare)

@@ -12,6 +12,7 @@
  * ftrace_lock covers everything but ftrace_counts_find() and counting itself, for which
  * ftrace_count_call() is there where no code of a callset does it.
  */
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/container_of.h>
 #include <linux/cpu.h>
@@ -171,9 +172,11 @@ struct ftrace_count_table *ftrace_counts_table(struct ftrace_counts *counts,
 u64 __percpu *ftrace_counts_group(struct ftrace_counts *counts, struct ftrace_table *table,
 				  unsigned int group)
 {
-	struct ftrace_count_table *ct = ftrace_counts_table(counts, table);
+	struct ftrace_count_table *ct;
 	u64 __percpu *new;
 
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_counts_group, counts, table, group);
+	ct = ftrace_counts_table(counts, table);
 	if (!ct)
 		return NULL;
 	if (ct->group[group])

@@ -111,7 +111,8 @@ static bool filter_edit_waits(const struct ftrace_edit *edit, const struct list_
 			      const struct ftrace_word *what)
 {
 	/* A module that is named may still come, or come again. */
-	if (!what->module || !*what->module || !strcmp(what->module, "*"))
+	if (!what->module || !*what->module || !strcmp(what->module, "*") ||
+	    !strcmp(what->module, "!*"))
 		return false;
 	return what->remove ? ftrace_edit_finds_waiting(edit, list, what) : !what->sites->nr;
 }

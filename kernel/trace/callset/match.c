@@ -144,8 +144,9 @@ static int match_symbol(void *set, unsigned long addr)
 static int match_all_tables(struct ftrace_site_set **set, const struct match_pattern *pattern,
 			    const struct match_pattern *module)
 {
-	/* The kernel's own symbols are indexed by name. */
-	bool exact = pattern->type == MATCH_FULL && pattern->len && !module;
+	/* The kernel's own symbols are indexed by name. With "!*" no module is meant. */
+	bool exact = pattern->type == MATCH_FULL && pattern->len &&
+		     (!module || (module->not && !module->len));
 	struct ftrace_table *table;
 	int ret;
 

@@ -59,7 +59,8 @@ def works(path):
 
 def consoles():
     """The screen and the serial line. The kernel takes ttyS0 for a console also where there is none."""
-    return [path for line in open("/proc/consoles") if works(path := "/dev/" + line.split()[0])]
+    return [path for line in open("/proc/consoles")
+            if os.path.exists(path := "/dev/" + line.split()[0]) and works(path)]
 
 
 def say(text):

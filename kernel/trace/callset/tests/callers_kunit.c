@@ -269,7 +269,7 @@ static void callers_interrupted(struct kunit *test)
 {
 	struct ftrace_callers *callers;
 	unsigned int slots;
-	u64 lost = 0;
+	u64 lost = 0, interrupts = 0;
 	int cpu;
 
 	scoped_guard(mutex, &ftrace_lock)
@@ -285,12 +285,15 @@ static void callers_interrupted(struct kunit *test)
 		u64 found = callers_kunit_found(callers, pair, &slots);
 		u64 calls = callers_kunit_calls(pair);
 
+		for_each_online_cpu(cpu)
+			interrupts += per_cpu_ptr(&callers_kunit_writers, cpu)->calls[1][pair];
 		KUNIT_EXPECT_GT(test, calls, 0);
 		KUNIT_EXPECT_LE(test, slots, 1);
 		KUNIT_EXPECT_EQ(test, found, slots ? calls : 0);
 		if (!slots)
 			lost += calls;
 	}
+	KUNIT_EXPECT_GT(test, interrupts, 0);
 	KUNIT_EXPECT_GT(test, lost, 0);
 	KUNIT_EXPECT_EQ(test, callers_kunit_sum(callers->lost), lost);
 	scoped_guard(mutex, &ftrace_lock)

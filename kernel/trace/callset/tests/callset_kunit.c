@@ -429,6 +429,8 @@ static void callset_retired_text_stays(struct kunit *test)
 			ftrace_stubs_forget_table(cs, &table);
 			KUNIT_EXPECT_EQ(test, cs->retiree.text, retired ? text : cs->tramp_size);
 		}
+	} else if (ARCH_FTRACE_STUB_SIZE) {
+		KUNIT_FAIL(test, "an ops counts, and there are no stubs");
 	}
 	callset_kunit_drop();
 	ftrace_counts_forget_table(&table);
@@ -525,7 +527,8 @@ static void callset_silence(struct kunit *test)
 /* More callsets than the map had room for: it grows, and loses no callset. */
 static void callset_map_grows(struct kunit *test)
 {
-	u32 limit = max(ftrace_callset_limit, 32), nr = 0;
+	/* One more than whole chunks of the map have */
+	u32 limit = round_up(max(ftrace_callset_limit, 1), PAGE_SIZE / sizeof(void *)) + 1, nr = 0;
 	struct ftrace_callset **cs;
 	struct ftrace_ops *ops;
 

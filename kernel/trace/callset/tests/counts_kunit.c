@@ -101,9 +101,78 @@ static void counts_words(struct kunit *test)
 	ftrace_counts_put(four);
 }
 
+static unsigned int counts_kunit_hits;
+
+static void counts_kunit_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(counts_kunit_hits, counts_kunit_hits + 1);
+}
+
+static struct ftrace_ops counts_kunit_counter = { .func = ftrace_count_call };
+static struct ftrace_ops counts_kunit_plain = { .func = counts_kunit_func };
+
+static u64 __percpu *counts_kunit_no_group(struct ftrace_counts *counts,
+					   struct ftrace_table *table, unsigned int group)
+{
+	return NULL;
+}
+
+static u64 counts_kunit_calls(unsigned long ip)
+{
+	struct ftrace_table *table;
+
+	guard(mutex)(&ftrace_lock);
+	table = ftrace_table_find(ip);
+	return table ? counts_kunit_sum(counts_kunit_counter.counts, table,
+					ftrace_table_lower_bound(table, ip)) : 0;
+}
+
+/* Memory is short: an ops that counts is refused, and one beside it leaves all the same. */
+static void counts_without_memory(struct kunit *test)
+{
+	unsigned long ip = kunit_site(0);
+	u64 calls;
+
+	scoped_guard(mutex, &ftrace_lock)
+		counts_kunit_counter.counts = ftrace_counts_alloc(1);
+	KUNIT_ASSERT_NOT_NULL(test, counts_kunit_counter.counts);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&counts_kunit_counter, ip, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&counts_kunit_plain, ip, 0, 0), 0);
+
+	kunit_activate_static_stub(test, ftrace_counts_group, counts_kunit_no_group);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&counts_kunit_counter), -ENOMEM);
+	kunit_deactivate_static_stub(test, ftrace_counts_group);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&counts_kunit_counter), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&counts_kunit_plain), 0);
+	counts_kunit_hits = 0;
+	kunit_call_site(0);
+	KUNIT_EXPECT_GE(test, READ_ONCE(counts_kunit_hits), 1);
+	KUNIT_EXPECT_GE(test, counts_kunit_calls(ip), 1);
+
+	/* The site stays where it is, and the ops is not called there any more. */
+	kunit_activate_static_stub(test, ftrace_counts_group, counts_kunit_no_group);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&counts_kunit_plain), 0);
+	WRITE_ONCE(counts_kunit_hits, 0);
+	calls = counts_kunit_calls(ip);
+	kunit_call_site(0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(counts_kunit_hits), 0);
+	KUNIT_EXPECT_GE(test, counts_kunit_calls(ip), calls + 1);
+	kunit_deactivate_static_stub(test, ftrace_counts_group);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&counts_kunit_counter), 0);
+	ftrace_free_filter(&counts_kunit_counter);
+	ftrace_free_filter(&counts_kunit_plain);
+	scoped_guard(mutex, &ftrace_lock) {
+		ftrace_counts_put(counts_kunit_counter.counts);
+		counts_kunit_counter.counts = NULL;
+	}
+}
+
 static struct kunit_case counts_kunit_cases[] = {
 	KUNIT_CASE(counts_groups),
 	KUNIT_CASE(counts_words),
+	KUNIT_CASE(counts_without_memory),
 	{ }
 };
 

@@ -336,13 +336,15 @@ static void direct_detach_without_lists(struct kunit *test)
 {
 	unsigned int hits;
 
-	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_A), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct_kunit_ops, DIRECT_KUNIT_B), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&direct_kunit_other), 0);
 	ftrace_kunit_forbid_lists(test, true);
-	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_A), 0);
+	KUNIT_EXPECT_EQ(test, direct_kunit_unregister(DIRECT_KUNIT_B), 0);
+	WRITE_ONCE(direct_kunit_taken, 0);
 	hits = direct_kunit_hits;
 	direct_kunit_call(test);
 	KUNIT_EXPECT_EQ(test, direct_kunit_hits, hits + 10);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(direct_kunit_taken), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&direct_kunit_other), 0);
 	ftrace_kunit_forbid_lists(test, false);
 	KUNIT_EXPECT_EQ(test, direct_kunit_target(), 0);

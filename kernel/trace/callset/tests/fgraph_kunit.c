@@ -289,10 +289,8 @@ static void fgraph_refused_returns(struct kunit *test)
 	for (unsigned int u = 0; u < 2; u++)
 		KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[u], bits[u]), 0);
 	fgraph_kunit_expect(test, bits, 2);
-	if (depth >= 0) {
-		KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
-		KUNIT_EXPECT_EQ(test, current->curr_ret_stack, top);
-	}
+	KUNIT_EXPECT_EQ(test, current->curr_ret_depth, depth);
+	KUNIT_EXPECT_EQ(test, current->curr_ret_stack, top);
 }
 
 /* The data that a user reserves at the entry is there at the return, beside other users' data. */

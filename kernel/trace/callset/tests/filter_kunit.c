@@ -292,6 +292,8 @@ static void filter_of_ops_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&ops.filter->waiting));
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "!*:mod:kunit_none", 0), -EINVAL);
+	/* No module, so there is nothing to wait for. */
+	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "one:mod:!*", 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, filter_kunit_set(&ops, "int_sqrt:traceoff", 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ops.filter->only->nr, 1);
 

@@ -189,8 +189,12 @@ static void graph_common_way(struct kunit *test)
 {
 	/* A bit that no callback uses, which would not record the call then. */
 	const unsigned long busy = BIT(TRACE_RECORD_RECURSION_BIT + 1);
+	/* With these, which say that it is recording, the common way records nothing. */
+	const unsigned long all = GENMASK(TRACE_FTRACE_TRANSITION_BIT, TRACE_FTRACE_BIT);
 
-	current->trace_recursion |= busy;
+	current->trace_recursion |= all;
+	graph_kunit_call();
+	current->trace_recursion = (current->trace_recursion & ~all) | busy;
 	graph_kunit_expect(test, "the common way", GRAPH_QUICK);
 	current->trace_recursion &= ~busy;
 }

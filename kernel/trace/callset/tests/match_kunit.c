@@ -132,6 +132,7 @@ static const struct match_kunit_match match_kunit_matches[] = {
 	{ "*",			NULL,	"[!0]*" },
 	{ "no_such_function",	NULL,	"no_such_[f]unction" },
 	{ "int_sqrt",		"!none", "int_sqrt" },
+	{ "int_sqrt",		"!*",	"int_sqrt" },
 	{ "int_sqrt",		"none",	"no_such_function" },
 	{ "4000000000",		NULL,	"no_such_function" },
 	{ "0x1",		NULL,	"1" },

@@ -162,8 +162,13 @@ static void func_common_way(struct kunit *test)
 {
 	/* A bit that no callback uses, which would not record the call then. */
 	const unsigned long busy = BIT(TRACE_RECORD_RECURSION_BIT + 1);
+	/* With these, which say that it is recording, the common way records nothing. */
+	const unsigned long all = GENMASK(TRACE_FTRACE_TRANSITION_BIT, TRACE_FTRACE_BIT);
 
 	scoped_guard(preempt) {
+		current->trace_recursion |= all;
+		func_kunit_call(0, 1);
+		current->trace_recursion &= ~all;
 		current->trace_recursion |= busy;
 		func_kunit_call(0, 1);
 		current->trace_recursion &= ~busy;

@@ -626,8 +626,10 @@ static void transaction_beside_restless_tasks(struct kunit *test)
 	u->task = current;
 	KUNIT_EXPECT_EQ(test, transaction_kunit_filter(u, TRANSACTION_KUNIT_ALL), 0);
 
-	for_each_online_cpu(cpu)
+	for_each_online_cpu(cpu) {
 		task[cpu] = transaction_kunit_restless_on(cpu);
+		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, task[cpu]);
+	}
 	begin = jiffies;
 	for (unsigned int i = 0; i < 20; i++) {
 		KUNIT_EXPECT_EQ(test, register_ftrace_function(&u->ops), 0);
