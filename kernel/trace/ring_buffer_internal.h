@@ -298,6 +298,8 @@ struct trace_buffer {
 	/* private: the read side's */
 	atomic_t			resizing;
 	cpumask_var_t			cpumask;
+	/* CPUs to be disabled once they are in cpumask */
+	cpumask_var_t			disabled_cpus;
 	struct lock_class_key		*reader_lock_key;
 	/* Sizes, and the buffers of CPUs */
 	struct mutex			mutex;

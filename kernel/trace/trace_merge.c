@@ -156,6 +156,9 @@ merge_top(struct trace_iterator *iter, struct trace_merge *merge, u64 *ts, unsig
 		}
 		if (*ts == top->ts)
 			return entry;
+		/* Of another buffer, as after a snapshot, or another clock: all are to be asked again. */
+		if (unlikely(*ts < top->ts))
+			merge->until = 0;
 		top->ts = *ts;
 		/* Mostly the next event is of the same CPU. */
 		if (merge_is_first(merge))

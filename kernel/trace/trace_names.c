@@ -127,7 +127,7 @@ static void names_forget(struct trace_name_store *store)
 static void names_alloc(struct trace_reader *reader)
 {
 	/* The text is much to clear, and is only read where a slot says so. */
-	reader->names = kvmalloc_obj(*reader->names);
+	reader->names = kvmalloc_obj(*reader->names, GFP_KERNEL_ACCOUNT);
 	if (reader->names)
 		names_forget(reader->names);
 	else

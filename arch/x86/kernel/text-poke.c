@@ -18,8 +18,8 @@
  *     to it in the queue: text_poke_settle() comes first.
  *  3. At most one task collects at a time. Other tasks switch at once the text that
  *     they queue, and the collected text with it, which may happen at any time.
- *     (A batch of the scheduler's three tracepoints costs 2 broadcasts, one by one
- *     they cost 12.) So a reader of text holds text_mutex: a jump label that was
+ *     (The scheduler's three tracepoints are one batch then, one by one they are
+ *     six.) So a reader of text holds text_mutex: a jump label that was
  *     collected is written without the lock of its key.
  *  4. Text of a module, and init text, is in the queue no longer than until
  *     smp_text_poke_batch_finish(): until then the caller holds a lock without
@@ -305,6 +305,7 @@ void smp_text_poke_batch_finish(void)
 void text_batch_begin(void)
 {
 	guard(mutex)(&text_mutex);
+	WARN_ON_ONCE(text_batch_owner);
 	text_batch_owner = current;
 }
 

@@ -61,7 +61,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  *
  * Context: process context, sleeps; takes ftrace_lock. If the ops or its callback
  * may be freed, being part of a module or allocated, waits until no task is inside
- * of the callback; not for any other task.
+ * of the callback; not for any other task, unless it has FTRACE_OPS_FL_IPMODIFY.
  * Return: 0; -EBUSY if it is not registered.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)

@@ -85,7 +85,8 @@ static u64 hooks_records(struct trace_array *tr, unsigned long ip)
 
 	if (trace_count_rate(tr, ip, &rate) || trace_guard_rate(tr, ip, &rate))
 		return rate;
-	return !tr->callset.pid_bit && tracer_tracing_is_on(tr) &&
+	/* Those of latencies, too, record some calls only. */
+	return !tr->callset.pid_bit && tracer_tracing_is_on(tr) && !tr->current_trace->print_max &&
 	       cpumask_subset(cpu_online_mask, tr->tracing_cpumask) ? U64_MAX : 0;
 }
 
