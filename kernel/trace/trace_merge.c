@@ -156,7 +156,7 @@ merge_top(struct trace_iterator *iter, struct trace_merge *merge, u64 *ts, unsig
 		}
 		if (*ts == top->ts)
 			return entry;
-		/* Of another buffer, as after a snapshot, or another clock: all are to be asked again. */
+		/* Of another buffer, as after a snapshot, or another clock: ask all again. */
 		if (unlikely(*ts < top->ts))
 			merge->until = 0;
 		top->ts = *ts;

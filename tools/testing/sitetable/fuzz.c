@@ -33,16 +33,12 @@ static void message_check(const struct elf_file *f)
 		abort();
 }
 
-static void object_again(const struct elf_file *first, enum site_action action)
+static void object_again(const struct elf_file *first)
 {
 	struct elf_file f = { .path = "again", .size = first->size };
-	int verdict;
 
 	f.base = bytes_copy(first->base, first->size);
-	verdict = elf_file_load(&f) ? VERDICT_FAILED : object_record(&f, SITE_RECORD);
-	/* Where sections overlap, a NOP may be written over a header. */
-	if (verdict == VERDICT_CHANGED ||
-	    (action == SITE_RECORD && verdict != VERDICT_UNTOUCHED))
+	if (!elf_file_load(&f) && object_record(&f, SITE_RECORD) == VERDICT_CHANGED)
 		abort();
 	elf_file_free(&f);
 }
@@ -57,7 +53,7 @@ static void object_try(const u8 *data, size_t size, enum site_action action)
 	if (verdict == VERDICT_FAILED)
 		message_check(&f);
 	if (verdict == VERDICT_CHANGED)
-		object_again(&f, action);
+		object_again(&f);
 	elf_file_free(&f);
 }
 
