@@ -24,6 +24,9 @@ LOGS = os.path.join(BUILD, "logs")
 # The guest's user space.
 GUEST = os.path.join(BUILD, "guest")
 
+# How many processes are to run at a time.
+JOBS = int(os.environ.get("J") or os.cpu_count() or 1)
+
 # How a program ends that could not do its work.
 TROUBLE = 125
 

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import BUILD, HARNESS, digest, job, kernels, userspace, vm
+from . import BUILD, HARNESS, JOBS, digest, job, kernels, userspace, vm
 from . import results as guests
 
 SELFTESTS = "tools/testing/selftests"
@@ -123,8 +123,7 @@ def run_kernels(suite, trees, only):
     all_results = {kernel: Results(suite, kernel) for kernel in trees}
     userspace.archives(suite.additions)
     vm.kvm_works(next(iter(trees)))
-    workers = int(os.environ.get("J") or os.cpu_count() or 1)
-    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+    with concurrent.futures.ProcessPoolExecutor(JOBS, multiprocessing.get_context("fork")) as pool:
         runs = [pool.submit(run_part, suite, kernel, part, tree, only)
                 for part in suite.parts for kernel, tree in trees.items()]
         for done in concurrent.futures.as_completed(runs):

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from . import HARNESS, kernels, logged
+from . import HARNESS, JOBS, kernels, logged
 
 
 def build(kernel, where, name, source=None):
@@ -24,6 +24,5 @@ def build(kernel, where, name, source=None):
     for old in Path(where).rglob("*.ko"):
         old.unlink()
     logged(f"{os.path.basename(where)}.log",
-           ["make", "-C", kernels.directory(kernel), f"M={where}", f"CC={HARNESS}/cc",
-            f"-j{os.environ.get('J') or os.cpu_count()}", "modules"])
+           ["make", "-C", kernels.directory(kernel), f"M={where}", f"CC={HARNESS}/cc", f"-j{JOBS}", "modules"])
     return ko

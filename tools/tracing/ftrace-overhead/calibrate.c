@@ -34,8 +34,6 @@
 
 #define LOOPS	5000
 #define ROUNDS	7
-#define PROBE_NAME "calibrate"
-#define PROBE	PROBES "/" PROBE_NAME
 #define BUFFER_KB "64"
 
 /**

@@ -269,7 +269,7 @@ static void remove_probes(void)
 	tracefs_dynevent_list_free(all);
 	/* The library does not know fprobes. */
 	if (tracefs_file_exists(NULL, "dynamic_events"))
-		file_write(NULL, "dynamic_events", "-:" PROBES "/calibrate");
+		file_write(NULL, "dynamic_events", "-:" PROBE);
 }
 
 /**

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The system of the events that are made to calibrate with. */
+/* The system of the events that are made to calibrate with, and that of a probe. */
 #define PROBES	"ftrace_overhead"
+#define PROBE_NAME "calibrate"
+#define PROBE	PROBES "/" PROBE_NAME
 
 /**
  * struct saved - the files of the top instance that are changed meanwhile
