@@ -31,6 +31,14 @@ CALLS = os.path.join(HERE, "calls")
 # Of a confidence of 95 %, by the degrees of freedom; the last for more, too.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 PROBES = {"a kprobe": "p", "a kretprobe": "r", "an fprobe": "f", "an fprobe's exit": "f"}
+# Files of tracefs, a pattern of a line that is not as after boot, and what then is to do.
+AT_BOOT = (
+    ("current_tracer", r"^(?!nop$).", "write nop to it"),
+    *((f"set_ftrace_{name}", r"^[^#\s]", "empty it") for name in ("filter", "notrace")),
+    *((f"set_{name}_pid", r"^\d", "empty it") for name in ("ftrace", "ftrace_notrace", "event", "event_notrace")),
+    ("events/raw_syscalls/enable", "^[1X]", "write 0 to it"),
+    *((path, "^0", "write 1 to it") for path in ("tracing_on", "/proc/sys/kernel/ftrace_enabled")),
+)
 MODULE_KINDS = ("none", "kprobe", "kretprobe", "fprobe-entry", "fprobe")
 
 
@@ -99,14 +107,11 @@ class Measurement:
         found = re.search(r"^(?:__(?!ia32|compat)\w+_)?sys_getppid$", read("available_filter_functions"), re.M)
         if not self.tracers or not found:
             raise SystemExit("ftrace_bench: function tracing or getppid() is not to be had: mount tracefs, and be root")
-        if read("current_tracer").strip() != "nop" or re.search(r"^[^#\s]", read("set_ftrace_filter"), re.M):
-            raise SystemExit("ftrace_bench: others trace: write nop to current_tracer, and empty set_ftrace_filter")
-        if read("events/raw_syscalls/enable").strip() in ("1", "X"):
-            raise SystemExit("ftrace_bench: others trace: write 0 to events/raw_syscalls/enable")
-        if "0" in (read("tracing_on").strip(), read("/proc/sys/kernel/ftrace_enabled").strip()):
-            raise SystemExit("ftrace_bench: nothing is recorded: write 1 to tracing_on, and to kernel.ftrace_enabled")
-        if re.search(r"^\d", read("set_ftrace_pid") + read("set_event_pid"), re.M):
-            raise SystemExit("ftrace_bench: some tasks are traced, not all: empty set_ftrace_pid and set_event_pid")
+        for path, other, mend in AT_BOOT:
+            if re.search(other, read(path), re.M):
+                raise SystemExit(f"ftrace_bench: {path} is not as after boot: {mend}")
+        if bin(int("0" + read("tracing_cpumask").strip().replace(",", ""), 16)).count("1") < os.cpu_count():
+            raise SystemExit("ftrace_bench: tracing_cpumask leaves CPUs out: write f for each four CPUs to it")
         self.function = found.group()
 
     def add(self, name, unit, value):

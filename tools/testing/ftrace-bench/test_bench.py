@@ -292,16 +292,16 @@ def program_calls():
     same("calls uses the CPUs that it may", [0, 1], status)
 
 
-def tracefs(tracer="nop", functions="#### all functions enabled ####\n", events=None, on="1\n", pids="no pid\n"):
-    """A module with a tracefs of plain files, without raw_syscalls or with it, and the list of its writes."""
+def tracefs(**others):
+    """A module with a tracefs of plain files, as after boot but for others, and the list of its writes."""
     fb, _ = source("ftrace_bench")
     fb.TRACING = tempfile.mkdtemp(dir=".")
-    files = {"current_tracer": tracer, "set_ftrace_filter": functions, "available_tracers": "function nop",
-             "available_filter_functions": "__x64_sys_getppid\n", "tracing_on": on, "set_ftrace_pid": pids}
-    if events:
-        os.makedirs(f"{fb.TRACING}/events/raw_syscalls")
-        files["events/raw_syscalls/enable"] = events
-    for name, text in files.items():
+    files = {"current_tracer": "nop", "set_ftrace_filter": "#### all functions enabled ####\n",
+             "set_ftrace_notrace": "#### no functions disabled ####\n", "available_tracers": "function nop",
+             "available_filter_functions": "__x64_sys_getppid\n", "tracing_on": "1\n", "set_ftrace_pid": "no pid\n",
+             "tracing_cpumask": "f" * os.cpu_count() + "\n"}
+    for name, text in (files | others).items():
+        os.makedirs(os.path.dirname(f"{fb.TRACING}/{name}"), exist_ok=True)
         write(f"{fb.TRACING}/{name}", text)
     writes, real = [], fb.write
     fb.write = lambda path, text, *how: writes.append((path, text)) or real(path, text, *how)
@@ -312,14 +312,16 @@ def tracing():
     fb, writes = tracefs()
     fb.reset()
     same("the tracer is stopped before its filter goes", [("current_tracer", "nop"), ("set_ftrace_filter", "")], writes)
-    for others in ({"tracer": "function"}, {"functions": "schedule\n"}, {"functions": "schedule:traceoff:unlimited\n"},
-                   {"events": "1\n"}, {"events": "X\n"}, {"on": "0\n"}, {"pids": "1\n"}):
-        fb, writes = tracefs(**others)
+    for name, text in (("current_tracer", "function\n"), ("set_ftrace_filter", "schedule\n"),
+                       ("set_ftrace_filter", "schedule:traceoff:unlimited\n"), ("set_ftrace_notrace", "schedule\n"),
+                       ("events/raw_syscalls/enable", "1\n"), ("events/raw_syscalls/enable", "X\n"), ("tracing_on", "0\n"),
+                       ("set_ftrace_pid", "1\n"), ("set_event_notrace_pid", "1\n"), ("tracing_cpumask", "0,00000000\n")):
+        fb, writes = tracefs(**{name: text})
         try:
             fb.measured("ours", 1, 1)
-            result(False, f"no measurement beside {others}")
-        except SystemExit:
-            same(f"no measurement beside {others}, which stays", [], writes)
+            result(False, f"no measurement where {name} is {text}")
+        except SystemExit as e:
+            same(f"no measurement where {name} is {text.strip()}, which stays", ([], True), (writes, f" {name} " in str(e)))
     for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         fb, writes = tracefs()
 
