@@ -9,7 +9,7 @@ beside    cases on stock and on ours, in one table; ftracecases has those of the
 counting  guests in which instructions are counted, for the benchmarks; insns reads and sums the figures, and
           profiling has those of commands, by chains of calls
 charts    pictures of figures and of chains
-moved     the changes between two days' figures
+figures   files of figures, and their changes between two days
 """
 import hashlib
 import os
