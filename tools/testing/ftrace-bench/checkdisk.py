@@ -96,7 +96,7 @@ def main():
     parser.add_argument("image", type=Path)
     parser.add_argument("--accel", default="tcg")
     parser.add_argument("machines", nargs="*", default=list(MACHINES), metavar="MACHINE", help=" ".join(MACHINES))
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     size = args.image.stat().st_size
     result("less than 300 MB", [] if size < 300e6 else [f"{size} bytes"])
     for name in args.machines:
