@@ -242,7 +242,8 @@ static int site_change(struct dyn_ftrace *rec, unsigned long from, unsigned long
  * @rec: the site
  *
  * Context: the text is not executed yet.
- * Return: 0; -EINVAL if anything but NOPs is there; or the error of the write.
+ * Return: 0; -EINVAL if anything but NOPs is there, or ftrace_caller is too far away; or the
+ * error of the write.
  */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
@@ -250,6 +251,9 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 	u32 nop = aarch64_insn_gen_nop();
 
 	if (!site_holds(mov, nop) || !site_holds(rec->ip, nop))
+		return -EINVAL;
+	/* The image may be larger than a BL reaches. Of a module the way is not known yet. */
+	if (!mod && !site_insn(rec->ip, FTRACE_ADDR))
 		return -EINVAL;
 	return site_write_word(rec) ?:
 	       site_write(mov, aarch64_insn_gen_move_reg(AARCH64_INSN_REG_9, AARCH64_INSN_REG_LR,
