@@ -172,6 +172,7 @@ extern struct ftrace_callset *__ftrace_callset_only;
 
 struct ftrace_callset *ftrace_callset_get(u32 nr);
 struct ftrace_callset *ftrace_callset_next(u32 *nr);
+bool ftrace_callset_has_numbers(u32 nr);
 int ftrace_callset_number(struct ftrace_callset *cs);
 void ftrace_callset_free_number(const struct ftrace_callset *cs);
 

@@ -53,8 +53,11 @@ struct ftrace_callset *ftrace_callset_get(u32 nr)
 {
 	struct ftrace_callset **chunk;
 
-	/* Number 0 is of no callset, and its entry is empty. */
-	if (nr >= READ_ONCE(ftrace_callset_limit))
+	/*
+	 * Number 0 is of no callset, and its entry is empty. Nothing would order a load of the
+	 * limit after that of the record, and an older limit may be below the number.
+	 */
+	if (nr >= CALLSET_MAX)
 		return NULL;
 	/* Pairs with the release in callset_map_add_chunk(). */
 	chunk = smp_load_acquire(&callset_map_chunk[nr / CALLSET_CHUNK_SIZE]);
@@ -121,6 +124,20 @@ static void callset_map_count(int more)
 }
 
 /**
+ * ftrace_callset_has_numbers - whether many callsets may be made
+ * @nr: how many
+ *
+ * A callset keeps its number for a grace period. A quarter of the numbers is left to take
+ * functions away with: that is not to fail.
+ *
+ * Context: ftrace_lock is held.
+ */
+bool ftrace_callset_has_numbers(u32 nr)
+{
+	return callset_map_nr + nr <= CALLSET_MAX / 4 * 3;
+}
+
+/**
  * ftrace_callset_number - give a callset a number
  * @cs: the callset, complete
  *
@@ -143,6 +160,8 @@ int ftrace_callset_number(struct ftrace_callset *cs)
 	cs->nr = nr;
 	/* Pairs with ftrace_callset_get(): the callset's members are seen. */
 	smp_store_release(callset_map_entry(nr), cs);
+	/* Before a record has the number. Pairs with the address dependency on that at calls. */
+	smp_wmb();
 	WRITE_ONCE(ftrace_callset_limit, max(ftrace_callset_limit, (u32)nr + 1));
 	callset_map_count(1);
 	return 0;

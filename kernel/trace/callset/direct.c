@@ -92,14 +92,13 @@ static int direct_attach(struct ftrace_ops *ops, unsigned long addr)
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
-	if (ops->func || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ||
-	    (ops->flags & FTRACE_OPS_FL_ENABLED))
-		return -EINVAL;
-
 	ftrace_retired_wait();
 	guard(mutex)(&ftrace_share_mutex);
 	guard(mutex)(&ftrace_lock);
 
+	if (ops->func || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ||
+	    (ops->flags & FTRACE_OPS_FL_ENABLED))
+		return -EINVAL;
 	return direct_attach(ops, addr);
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
@@ -301,6 +300,9 @@ int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	}
 	if ((ops->flags & FTRACE_OPS_FL_ENABLED) && !direct_is_each(ops))
 		return -EINVAL;
+	/* Each may be a callset of its own. */
+	if (!ftrace_callset_has_numbers(sites->nr))
+		return -ENOSPC;
 
 	ops->direct_hash = hash;
 	if (ops->flags & FTRACE_OPS_FL_ENABLED) {

@@ -52,6 +52,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_arch.h>
+#include <linux/ftrace_pid.h>
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -518,9 +519,15 @@ unsigned long fgraph_true_parent(unsigned long parent_ip, struct ftrace_regs *fr
 
 /* The stacks of tasks */
 
-static unsigned long *fgraph_stack_alloc(void)
+static bool fgraph_has_users(void)
 {
-	return kmem_cache_alloc(fgraph_stack_cache, GFP_KERNEL);
+	/* Then there is fgraph_stack_cache. Pairs with fgraph_start(). */
+	return smp_load_acquire(&fgraph_nr_users);
+}
+
+static unsigned long *fgraph_stack_alloc(gfp_t gfp)
+{
+	return kmem_cache_alloc(fgraph_stack_cache, gfp);
 }
 
 static void fgraph_task_reset(struct task_struct *task)
@@ -552,7 +559,7 @@ static void fgraph_task_set_stack(struct task_struct *task, unsigned long *stack
 static void fgraph_start_idle_task(struct task_struct *task)
 {
 	if (fgraph_nr_users && !task->ret_stack)
-		fgraph_task_set_stack(task, fgraph_stack_alloc());
+		fgraph_task_set_stack(task, fgraph_stack_alloc(GFP_KERNEL));
 }
 
 /**
@@ -578,8 +585,21 @@ void ftrace_graph_init_task(struct task_struct *task)
 {
 	task->ret_stack = NULL;
 	fgraph_task_reset(task);
-	if (READ_ONCE(fgraph_nr_users))
-		fgraph_task_set_stack(task, fgraph_stack_alloc());
+	if (fgraph_has_users())
+		fgraph_task_set_stack(task, fgraph_stack_alloc(GFP_KERNEL));
+}
+
+/**
+ * ftrace_graph_fork_task - give a new task a stack if the first user came since it was prepared
+ * @task: the task, which is on the list of tasks now, and not running yet
+ *
+ * Context: tasklist_lock is held for writing: fgraph_hand_out() has not found the task, and will
+ * find it from here on.
+ */
+void ftrace_graph_fork_task(struct task_struct *task)
+{
+	if (unlikely(fgraph_has_users() && !task->ret_stack))
+		fgraph_task_set_stack(task, fgraph_stack_alloc(GFP_ATOMIC | __GFP_NOWARN));
 }
 
 /**
@@ -605,7 +625,8 @@ static unsigned int fgraph_hand_out(unsigned long **stack, unsigned int nr)
 	struct task_struct *process, *task;
 	unsigned int given = 0;
 
-	guard(rcu)();
+	/* A task that is being forked gets its stack by ftrace_graph_fork_task(), or here. */
+	guard(read_lock)(&tasklist_lock);
 	for_each_process_thread(process, task) {
 		if (given == nr)
 			return given;
@@ -633,7 +654,7 @@ static int fgraph_alloc_stacks(void)
 	fgraph_start_idle_tasks();
 	do {
 		for (nr = 0; nr < FGRAPH_STACK_BATCH; nr++) {
-			stack[nr] = fgraph_stack_alloc();
+			stack[nr] = fgraph_stack_alloc(GFP_KERNEL);
 			if (!stack[nr])
 				break;
 		}
@@ -820,8 +841,8 @@ static int fgraph_start(void)
 		register_pm_notifier(&fgraph_pm_notifier);
 		hooked = true;
 	}
-	/* Tasks that are made from now on bring their own. */
-	WRITE_ONCE(fgraph_nr_users, 1);
+	/* Tasks that are made from now on bring their own. Pairs with fgraph_has_users(). */
+	smp_store_release(&fgraph_nr_users, 1);
 	ret = fgraph_alloc_stacks();
 	if (ret)
 		WRITE_ONCE(fgraph_nr_users, 0);

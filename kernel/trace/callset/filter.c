@@ -793,9 +793,35 @@ static const struct ftrace_site_set *filter_sites(const struct ftrace_word_file 
 	return f->exclude ? filter->not : filter->only;
 }
 
+/* Of the words that wait: their modules may have come since they were written. */
+static int filter_match_again(struct ftrace_edit *edit)
+{
+	struct ftrace_site_set *sites;
+	struct ftrace_word *word;
+
+	list_for_each_entry(word, &edit->words, node) {
+		if (!word->module)
+			continue;
+		sites = ftrace_match_sites(word->func, word->module);
+		if (IS_ERR(sites))
+			return PTR_ERR(sites);
+		if (!word->remove)
+			ftrace_site_set_drop_quarantined(sites);
+		ftrace_site_set_replace(&word->sites, sites);
+		if (word->remove || !sites->nr)
+			continue;
+		kfree(word->func);
+		kfree(word->module);
+		word->func = NULL;
+		word->module = NULL;
+	}
+	return 0;
+}
+
 static int filter_commit(struct ftrace_word_file *f)
 {
-	return filter_edit_commit(&f->edit, filter_of(f), f->exclude);
+	return filter_match_again(&f->edit) ?:
+	       filter_edit_commit(&f->edit, filter_of(f), f->exclude);
 }
 
 /* The functions of the filter that the guard has taken away for a time. */

@@ -27,7 +27,7 @@
  */
 struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr)
 {
-	struct ftrace_site_set *set = kvmalloc(struct_size(set, ip, nr), GFP_KERNEL);
+	struct ftrace_site_set *set = kvmalloc(struct_size(set, ip, nr), ftrace_list_gfp());
 
 	if (set) {
 		set->nr = nr;

@@ -8,6 +8,8 @@
 #include <linux/cleanup.h>
 #include <linux/compiler_attributes.h>
 #include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/sched/signal.h>
 #include <linux/types.h>
 
 #include "ops.h"
@@ -27,6 +29,15 @@ struct ftrace_site_set {
 	bool			lost;
 	unsigned long		ip[] __counted_by(nr);
 };
+
+/*
+ * For lists of sites. Few callers expect that to take sites away fails, and a task that is killed
+ * does so, too: vmalloc() gives up there, unless it must not.
+ */
+static inline gfp_t ftrace_list_gfp(void)
+{
+	return GFP_KERNEL | (fatal_signal_pending(current) ? __GFP_NOFAIL : 0);
+}
 
 struct ftrace_site_set *ftrace_site_set_alloc(unsigned int nr);
 void ftrace_site_set_free(struct ftrace_site_set *set);

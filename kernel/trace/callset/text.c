@@ -374,7 +374,8 @@ static void text_module_enable_table(struct module *mod, enum mod_mem_type type)
 	ftrace_quarantine_report(table);
 	ret = ftrace_update_table(table);
 	if (ret)
-		pr_warn("sites of module %s are not attached: %pe\n", mod->name, ERR_PTR(ret));
+		pr_warn("sites of module %s are not attached to all that want them: %pe\n",
+			mod->name, ERR_PTR(ret));
 }
 
 /**

@@ -178,7 +178,7 @@ static void transaction_rewind(struct transaction *tx)
 static int transaction_map_grow(struct ftrace_change *change, unsigned long index)
 {
 	unsigned int nr = roundup_pow_of_two(max(index + 1, 64UL));
-	u32 *map = kvrealloc(change->map, nr * sizeof(*map), GFP_KERNEL | __GFP_ZERO);
+	u32 *map = kvrealloc(change->map, nr * sizeof(*map), ftrace_list_gfp() | __GFP_ZERO);
 
 	if (!map)
 		return -ENOMEM;
@@ -580,7 +580,7 @@ static int transaction_add(struct transaction *tx, struct ftrace_ops *ops)
 		tx->change = change;
 	}
 	if (has_each && ops->filter->only) {
-		each = kvcalloc(ops->filter->only->nr, sizeof(*each), GFP_KERNEL);
+		each = kvcalloc(ops->filter->only->nr, sizeof(*each), ftrace_list_gfp());
 		if (!each)
 			return -ENOMEM;
 	}
@@ -654,24 +654,42 @@ static bool transaction_ops_may_want(const struct ftrace_ops *ops, unsigned long
 	return ftrace_ops_is_active(ops) && (!set || ftrace_site_set_meets(set, start, end));
 }
 
-/**
- * ftrace_update_table - attach the sites of new text to all that want them
- * @table: the new records, all with callset 0
- *
- * Context: ftrace_lock is held; sleeps.
- * Return: 0, or as for ftrace_attach(), with nothing changed.
- */
-int ftrace_update_table(struct ftrace_table *table)
+/* @sole: attach this one, or, if it is NULL, all. */
+static int transaction_table(struct ftrace_table *table, const struct ftrace_ops *sole)
 {
 	struct transaction tx = { .table = table };
 	struct ftrace_ops *ops;
 	int ret = 0;
 
 	list_for_each_entry(ops, &ftrace_ops_registered, list) {
-		if (transaction_ops_may_want(ops, table->start, table->end))
+		if ((!sole || ops == sole) &&
+		    transaction_ops_may_want(ops, table->start, table->end))
 			ret = ret ?: transaction_add(&tx, ops);
 	}
 	return transaction_finish(&tx, ret);
+}
+
+/**
+ * ftrace_update_table - attach the sites of new text to all that want them
+ * @table: the new records, all with callset 0
+ *
+ * Context: ftrace_lock is held; sleeps.
+ * Return: 0; or the first error, as for ftrace_attach(), of those that cannot be attached.
+ */
+int ftrace_update_table(struct ftrace_table *table)
+{
+	struct ftrace_ops *ops;
+	int ret = 0;
+
+	if (!transaction_table(table, NULL))
+		return 0;
+	/* One of them is not to keep the others away. */
+	list_for_each_entry(ops, &ftrace_ops_registered, list) {
+		int err = transaction_table(table, ops);
+
+		ret = ret ?: err;
+	}
+	return ret;
 }
 
 /*

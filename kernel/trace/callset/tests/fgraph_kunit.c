@@ -321,6 +321,21 @@ static void fgraph_data_of_leaver(struct kunit *test)
 	fgraph_kunit_expect(test, bits, 2);
 }
 
+/* A task that was prepared before the first user came gets its stack when it is on the list. */
+static void fgraph_forked_meanwhile(struct kunit *test)
+{
+	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	KUNIT_ASSERT_EQ(test, fgraph_kunit_attach(&fgraph_kunit_users[0], 1), 0);
+	ftrace_graph_fork_task(task);
+	KUNIT_EXPECT_NOT_NULL(test, task->ret_stack);
+	KUNIT_EXPECT_EQ(test, task->curr_ret_depth, -1);
+	ftrace_graph_exit_task(task);
+	KUNIT_EXPECT_NULL(test, task->ret_stack);
+	unregister_ftrace_graph(&fgraph_kunit_users[0].gops);
+}
+
 static void fgraph_wrong_users(struct kunit *test)
 {
 	struct fgraph_kunit_user *user = &fgraph_kunit_users[0];
@@ -628,6 +643,7 @@ static struct kunit_case fgraph_kunit_cases[] = {
 	KUNIT_CASE(fgraph_reserved_data),
 	KUNIT_CASE(fgraph_data_of_leaver),
 	KUNIT_CASE(fgraph_data_of_parents),
+	KUNIT_CASE(fgraph_forked_meanwhile),
 	KUNIT_CASE(fgraph_wrong_users),
 	KUNIT_CASE(fgraph_too_many_users),
 	KUNIT_CASE(fgraph_walks_entries),

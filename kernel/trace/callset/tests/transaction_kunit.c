@@ -5,12 +5,14 @@
  *
  * Ops that others attached to the same sites stay, and the tests check that they do.
  */
+#include <kunit/static_stub.h>
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 
 #include "../attach.h"
+#include "../counts.h"
 #include "../filter.h"
 #include "kunit.h"
 
@@ -310,6 +312,48 @@ static void transaction_forming(struct kunit *test)
 	bits = TRANSACTION_KUNIT_ALL;
 	transaction_kunit_expect_all(test, &bits, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u->ops), 0);
+	transaction_kunit_expect_state(test, &before);
+}
+
+static u64 __percpu *transaction_no_counts(struct ftrace_counts *counts,
+					   struct ftrace_table *table, unsigned int group)
+{
+	return NULL;
+}
+
+/* One that cannot have the new sites does not keep them from another. */
+static void transaction_forming_refused(struct kunit *test)
+{
+	struct transaction_kunit_state before = transaction_kunit_state();
+	struct transaction_kunit_ops *u = transaction_kunit_ops;
+	struct ftrace_table *table;
+	unsigned int bits = TRANSACTION_KUNIT_ALL;
+
+	scoped_guard(mutex, &ftrace_lock)
+		u[1].ops.counts = ftrace_counts_alloc(1);
+	KUNIT_ASSERT_NOT_NULL(test, u[1].ops.counts);
+	scoped_guard(mutex, &ftrace_lock) {
+		table = ftrace_table_find(kunit_site(0));
+		if (table)
+			table->forming = true;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	KUNIT_EXPECT_EQ(test, transaction_kunit_attach(&u[0], TRANSACTION_KUNIT_ALL), 0);
+	u[1].ops.func = ftrace_count_call;
+	u[1].ops.flags = 0;
+	KUNIT_EXPECT_EQ(test, transaction_kunit_attach(&u[1], TRANSACTION_KUNIT_ALL), 0);
+	kunit_activate_static_stub(test, ftrace_counts_group, transaction_no_counts);
+	scoped_guard(mutex, &ftrace_lock) {
+		table->forming = false;
+		KUNIT_EXPECT_EQ(test, ftrace_update_table(table), -ENOMEM);
+	}
+	kunit_deactivate_static_stub(test, ftrace_counts_group);
+	transaction_kunit_expect_all(test, &bits, 1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[0].ops), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&u[1].ops), 0);
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_counts_put(u[1].ops.counts);
+	u[1].ops.counts = NULL;
 	transaction_kunit_expect_state(test, &before);
 }
 
@@ -869,6 +913,7 @@ static struct kunit_case transaction_kunit_cases[] = {
 	KUNIT_CASE_PARAM(transaction_two_ops, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_refilter, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_forming, transaction_kunit_ways_gen_params),
+	KUNIT_CASE_PARAM(transaction_forming_refused, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_shares_callsets, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_failure_changes_nothing, transaction_kunit_ways_gen_params),
 	KUNIT_CASE_PARAM(transaction_failure_leaves_no_callset, transaction_kunit_ways_gen_params),
