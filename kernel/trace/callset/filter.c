@@ -117,6 +117,16 @@ static bool filter_edit_waits(const struct ftrace_edit *edit, const struct list_
 	return what->remove ? ftrace_edit_finds_waiting(edit, list, what) : !what->sites->nr;
 }
 
+/* The sites that a word is about. One in quarantine can only be taken away. */
+static struct ftrace_site_set *filter_match(const char *func, const char *module, bool remove)
+{
+	struct ftrace_site_set *sites = ftrace_match_sites(func, module);
+
+	if (!IS_ERR(sites) && !remove)
+		ftrace_site_set_drop_quarantined(sites);
+	return sites;
+}
+
 /**
  * ftrace_edit_pattern - add the sites of a pattern to an edit
  * @edit: the edit
@@ -136,11 +146,9 @@ int ftrace_edit_pattern(struct ftrace_edit *edit, const char *func, const char *
 	func += what.remove;
 	if (!*func && !module)
 		return -EINVAL;
-	sites = ftrace_match_sites(func, module);
+	sites = filter_match(func, module, what.remove);
 	if (IS_ERR(sites))
 		return PTR_ERR(sites);
-	if (!what.remove)
-		ftrace_site_set_drop_quarantined(sites);
 
 	what.sites = sites;
 	what.func = *func ? func : "*";
@@ -234,10 +242,9 @@ static int filter_match_waiting(const struct ftrace_word *waiting, struct module
 
 	if (ret <= 0)
 		return ret;
-	found = ftrace_match_sites(waiting->func, module_name(mod));
+	found = filter_match(waiting->func, module_name(mod), false);
 	if (IS_ERR(found))
 		return PTR_ERR(found);
-	ftrace_site_set_drop_quarantined(found);
 	return ftrace_edit_add(edit, &(struct ftrace_word) { .sites = found }) ?: found->nr;
 }
 
@@ -735,11 +742,8 @@ static bool filter_has_sites(const char *func)
 	struct ftrace_site_set *sites __free(site_set) = NULL;
 
 	guard(mutex)(&ftrace_lock);
-	sites = ftrace_match_sites(func, NULL);
-	if (IS_ERR(sites))
-		return false;
-	ftrace_site_set_drop_quarantined(sites);
-	return sites->nr;
+	sites = filter_match(func, NULL, false);
+	return !IS_ERR(sites) && sites->nr;
 }
 
 static int filter_take_command(struct ftrace_word_file *f, char *func, char *command)
@@ -802,11 +806,9 @@ static int filter_match_again(struct ftrace_edit *edit)
 	list_for_each_entry(word, &edit->words, node) {
 		if (!word->module)
 			continue;
-		sites = ftrace_match_sites(word->func, word->module);
+		sites = filter_match(word->func, word->module, word->remove);
 		if (IS_ERR(sites))
 			return PTR_ERR(sites);
-		if (!word->remove)
-			ftrace_site_set_drop_quarantined(sites);
 		ftrace_site_set_replace(&word->sites, sites);
 		if (word->remove || !sites->nr)
 			continue;
